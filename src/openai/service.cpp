@@ -206,6 +206,8 @@ Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const 
       fmt::format("{}:{}{}", request.tenant.size(), request.tenant, fields.cache_salt.value_or(""));
   const TextReading with = {
       .engine = *engine_, .chat = chat_, .grammars = grammars, .decoded = decoded_};
+  out.call_shapes = fields.call_shapes;
+  out.has_opaque_reasoning = has_opaque_reasoning(fields);
   TOK_TRY(out.job, read_text_job(with, body, tenant, request.admit));
   for (Request& prompt : out.job.prompts) {
     prompt.adapter = number;
@@ -242,8 +244,8 @@ Answer<Service::Running> Service::start_text(ExchangeId id, PreparedText prepare
   for (const Request& prompt : job.prompts) head.prompt_tokens += prompt.prompt.size();
   head.counts_usage = job.counts_usage;
   head.has_logprobs = job.has_logprobs;
-  head.call_shapes = body.fields.call_shapes;
-  head.has_opaque_reasoning = has_opaque_reasoning(body.fields);
+  head.call_shapes = std::move(prepared.call_shapes);
+  head.has_opaque_reasoning = prepared.has_opaque_reasoning;
   head.tokenizer = tokenizer;
   const Route& route = *prepared.route;
   const std::string_view field = prompt_field(job);

@@ -40,6 +40,8 @@ struct PreparedText {
   const Route* route = nullptr;
   std::string adapter;  // that it asks for; "" the model as it is
   TextJob job;
+  Json call_shapes;                   // of the request's Fields
+  bool has_opaque_reasoning = false;  // asked for
 };
 
 /// A request as far as it is read without the device. Nothing refers to its body any more.
