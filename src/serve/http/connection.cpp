@@ -357,6 +357,8 @@ void Connection::flush() {
 
 void Connection::go_on() {
   if (is_closed_ || ends_) return;
+  // A body has made it large, and thousands of connections may be idle.
+  if (!call_ && unread_.empty()) std::string().swap(unread_);
   // Requests that came while one was answered, or its answer not read.
   if (!call_ && !has_backlog() && (!unread_.empty() || has_input_ended_)) schedule_requests();
   wait_for_bytes();
