@@ -226,7 +226,8 @@ Result<void> Scheduler::submit_decode() {
     step.rows.push_back({.sequence = sequence,
                          .id = sequence->id,
                          .version = sequence->version,
-                         .is_known = sequence->left() > 1});
+                         .is_known = sequence->left() > 1,
+                         .begin = sequence->position});
   }
   step.members = step.rows;
   if (slots.size() == 1) step.phase = plan.phase_at(step.phase, slots[0].position);
@@ -329,7 +330,9 @@ Result<void> Scheduler::submit_for_logits(Sequence& sequence) {
   InFlightStep step;
   step.kind = StepKind::kDecode;
   step.phase = plan.phase_at(plan.phase_for(1), position);
-  step.rows = step.members = {{&sequence, sequence.id, sequence.version}};
+  Row row = {&sequence, sequence.id, sequence.version};
+  row.begin = position;
+  step.rows = step.members = {row};
   std::vector<Slot> slots = {{.position = position,
                               .length = uint32_t(sequence.ids.size()),
                               .index = *sequence.slot,
