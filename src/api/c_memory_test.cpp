@@ -14,18 +14,19 @@ thread_local int64_t allocations_left = -1;
 
 }  // namespace
 
-void* operator new(size_t bytes) {
+// Not inlined: the compiler would see malloc() and operator delete in one function, and warn.
+[[gnu::noinline]] void* operator new(size_t bytes) {
   if (allocations_left > 0) --allocations_left;
   void* memory = allocations_left == 0 ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 
-void operator delete(void* memory, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
   std::free(memory);
 }
 
