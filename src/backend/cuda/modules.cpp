@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backend/cuda/compile.h"
+#include "base/guarded.h"
 #include "base/hash.h"
 #include "base/seconds.h"
 #include "kernels/cuda/translate.h"
@@ -115,13 +116,14 @@ Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan, const Result
   std::atomic<size_t> next = 0;
   const auto compile_some = [&] {
     for (size_t i = next++; i < count; i = next++) {
-      compiled.codes[i] = cached_code(device.cache(), bytes_of(compiled.keys[i]), by);
-      compiled.are_cached[i] = compiled.codes[i].empty() ? 0 : 1;
-      if (compiled.codes[i].empty()) {
-        results[i] = by ? compile_one(device, *by, compiled, i)
-                        : unsupported("Kernel {} is not kept of an earlier run. {}",
-                                      compiled.names[i], by.error().message);
-      }
+      results[i] = guarded([&]() -> Result<void> {
+        compiled.codes[i] = cached_code(device.cache(), bytes_of(compiled.keys[i]), by);
+        compiled.are_cached[i] = compiled.codes[i].empty() ? 0 : 1;
+        if (!compiled.codes[i].empty()) return {};
+        if (by) return compile_one(device, *by, compiled, i);
+        return unsupported("Kernel {} is not kept of an earlier run. {}", compiled.names[i],
+                           by.error().message);
+      });
     }
   };
   {

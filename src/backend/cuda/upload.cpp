@@ -9,6 +9,7 @@
 
 #include "backend/native_upload.h"
 #include "base/check.h"
+#include "base/guarded.h"
 
 namespace tokamak::cuda {
 namespace {
@@ -174,7 +175,7 @@ Result<void> upload_constants(const std::shared_ptr<CudaDevice>& device,
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < workers; ++i) {
       threads.emplace_back([&] {
-        const Result<void> status = work(device, tasks, constants, tally);
+        const Result<void> status = guarded([&] { return work(device, tasks, constants, tally); });
         if (!status) tally.stop(status.error());
         tally.leave();
       });

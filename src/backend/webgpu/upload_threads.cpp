@@ -13,6 +13,7 @@
 #include "backend/native_upload.h"
 #include "backend/webgpu/upload.h"
 #include "base/bits.h"
+#include "base/guarded.h"
 
 namespace tokamak {
 namespace {
@@ -271,19 +272,27 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
 
   std::atomic<size_t> next = 0;
   std::vector<std::jthread> threads;
+  const auto load_some = [&] {
+    Worker worker(exchange, constants);
+    for (size_t task = next++; task < tasks.size(); task = next++) {
+      Result<void> status = guarded([&] { return worker.load(tasks[task]); });
+      if (status) continue;
+      exchange.stop(std::move(status).error());
+      break;
+    }
+    worker.finish();
+    exchange.worker_ends();
+  };
   for (size_t i = 0; i < workers; ++i) {
     exchange.worker_begins();
-    threads.emplace_back([&] {
-      Worker worker(exchange, constants);
-      for (size_t task = next++; task < tasks.size(); task = next++) {
-        if (Result<void> status = worker.load(tasks[task]); !status) {
-          exchange.stop(std::move(status).error());
-          break;
-        }
-      }
-      worker.finish();
-      exchange.worker_ends();
+    const Result<void> started = guarded([&]() -> Result<void> {
+      threads.emplace_back(load_some);
+      return {};
     });
+    if (started) continue;
+    exchange.worker_ends();
+    if (threads.empty()) return started;
+    break;  // fewer threads load as much
   }
   while (!exchange.finished()) {
     if (Chunk* chunk = exchange.take_filled()) {
