@@ -36,6 +36,7 @@ ModelPool::~ModelPool() {
 }
 
 Result<LoadedModel> ModelPool::make_loaded(size_t model, std::unique_ptr<Engine> engine) {
+  TOK_TRY(engine->warm_up([this](size_t, size_t) { return !is_ending_; }));
   Model& own = models_[model];
   LoadedModel loaded;
   loaded.bytes = needed_bytes(engine->compiled());

@@ -1,6 +1,7 @@
 // How models of a pool come and go.
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "serve/model_pool.h"
 
 namespace tokamak::serve {
@@ -115,9 +116,10 @@ void ModelPool::make_change(const Change& change) {
   options_.note(fmt::format("Loading {}.\n", models_[index].names.front()));
   change_ = std::make_unique<BackgroundTask>([this, gone, index, room = room()] {
     gone->clear();
-    auto engine = options_.open(index, room, is_ending_);
-    auto loaded = std::make_shared<Result<LoadedModel>>(
-        engine ? make_loaded(index, *std::move(engine)) : Failure(engine.error()));
+    auto loaded = std::make_shared<Result<LoadedModel>>(guarded([&]() -> Result<LoadedModel> {
+      TOK_TRY(auto engine, options_.open(index, room, is_ending_));
+      return make_loaded(index, std::move(engine));
+    }));
     server_.post([this, index, loaded] {
       is_changing_ = false;
       finish_load(index, std::move(*loaded));

@@ -28,7 +28,6 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
                                                        openai::ServiceOptions options,
                                                        ModelMetrics& metrics, Deliver deliver,
                                                        Trace* trace) {
-  TOK_TRY(engine->warm_up());
   Scheduler* scheduler = nullptr;
   if (engine->compiled().gives_text()) {
     TOK_TRY(scheduler, engine->scheduler());
