@@ -60,6 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     OutputForm form;
     form.reasoning_open = "<think>";
     form.reasoning_close = "</think>";
+    form.answer_open = "<answer>";
+    form.answer_close = "</answer>";
     form.starts_in_reasoning = data[0] % 2 == 1;
     form.tools = &family;
     if (read(form, text, size) != read(form, text, 1 + data[0] / kEndpoints)) std::abort();
