@@ -40,6 +40,7 @@ Request request_of(uint32_t number, uint32_t vocab) {
   request.params.sampling.seed = number;
   request.params.max_tokens = 1 + number % 11;
   request.tenant = number % 5 == 0 ? "other" : "";
+  request.group = number % 4;
   return request;
 }
 
@@ -79,6 +80,29 @@ TEST(HeldRequest, DoesNotShortenTheStepsOverPrompts) {
   EXPECT_EQ(largest, 60u) << "nobody waits for a next token";
   scheduler->cancel_all();
   ASSERT_TRUE(scheduler->run());
+}
+
+TEST(CallOfManyChoices, LetsTheNextCallIn) {
+  Fault none;
+  const auto engine = open_small("llama_tied_rope3", none);
+  ASSERT_NE(engine, nullptr);
+  Scheduler* scheduler = *engine->scheduler();
+  std::vector<uint64_t> ended;  // groups, in the order of their ends
+  const auto add = [&](uint64_t group) {
+    Request request;
+    request.prompt = {1, 2, 3};
+    request.params.max_tokens = 4;
+    request.group = group;
+    request.done = [&ended, group](Result<Generation>) { ended.push_back(group); };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+  };
+  for (uint32_t i = 0; i < 5 * kSequences; ++i) add(1);
+  ASSERT_TRUE(scheduler->step());
+  EXPECT_EQ(scheduler->stats().running, kSequences) << "nobody else was there";
+  add(2);
+  ASSERT_TRUE(scheduler->run());
+  ASSERT_EQ(ended.size(), 5 * kSequences + 1);
+  EXPECT_LT(std::ranges::find(ended, 2u) - ended.begin(), 2 * kSequences);
 }
 
 struct Schedules : testing::TestWithParam<std::string> {};
