@@ -6,6 +6,7 @@
 #include "openai/channel_grammar.h"
 #include "openai/messages.h"
 #include "openai/open_texts.h"
+#include "openai/schemas.h"
 
 namespace tokamak::openai {
 namespace {
@@ -23,7 +24,7 @@ Answer<Grammar> choice_grammar(const Json& choices) {
 }
 
 Answer<Grammar> schema_grammar(const Json& schema, std::string_view field) {
-  return answer(Grammar::from_json_schema(schema.dump()), field);
+  return answer(Grammar::from_json_schema(filled_schema(schema).dump()), field);
 }
 
 /// The schema that response_format has, in any of its places.

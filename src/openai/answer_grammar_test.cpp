@@ -110,6 +110,17 @@ TEST(AnswerGrammars, ASchemaThatIsWrongIsToldFromOneThatCannotBeHeld) {
                        "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"b\": 1}}\n</tool_call>"));
 }
 
+TEST(AnswerGrammars, SchemasMayHaveEmptyListsForEmptyObjects) {
+  AnswerGrammars grammars;
+  for (const char* schema : {"[]", R"({"type": "object", "properties": []})",
+                             R"({"type": "object", "properties": {"a": []}, "required": null})"}) {
+    Fields fields;
+    fields.response_format = *Json::parse(
+        fmt::format(R"({{"type": "json_schema", "json_schema": {{"schema": {}}}}})", schema));
+    EXPECT_TRUE(is_whole(*made(grammars, fields), R"({"a": 1})")) << schema;
+  }
+}
+
 TEST(AnswerGrammars, ATextMayBeOneOfSeveral) {
   AnswerGrammars grammars;
   Fields fields;

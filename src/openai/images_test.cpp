@@ -224,11 +224,9 @@ TEST_F(ImageRequests, StandInResultsOfTools) {
       R"(, {{"type": "image", "source": {{"type": "base64", "media_type": "image/png", "data": "{}"}}}})",
       base64);
   EXPECT_GE(count(image), count("") + kTowerTokens);
-  const Received chat = ask(
-      kChatPath, fmt::format(R"({{"max_tokens": 1, "messages": [{{"role": "user", "content": "a"}},
-          {{"role": "assistant", "tool_calls": [{{"id": "1", "function": {{"name": "f"}}}}]}},
+  const Received chat = ask(kChatPath, fmt::format(R"({{"max_tokens": 1, "messages": [
           {{"role": "tool", "tool_call_id": "1", "content": [{}]}}]}})",
-                             image_json(url_of(kTower))));
+                                                   image_json(url_of(kTower))));
   EXPECT_EQ(chat.status, 200) << chat.body;
   const Received responses =
       ask("/v1/responses", fmt::format(R"({{"max_output_tokens": 1, "input": [
@@ -240,8 +238,6 @@ TEST_F(ImageRequests, StandInResultsOfTools) {
   EXPECT_EQ(responses.status, 200) << responses.body;
   const Received ollama = ask(
       "/api/chat", fmt::format(R"({{"stream": false, "options": {{"num_predict": 1}}, "messages": [
-          {{"role": "user", "content": "a"}},
-          {{"role": "assistant", "tool_calls": [{{"function": {{"name": "f", "arguments": {{}}}}}}]}},
           {{"role": "tool", "tool_name": "f", "content": "b", "images": ["{}"]}}]}})",
                                base64));
   EXPECT_EQ(ollama.status, 200) << ollama.body;

@@ -1,7 +1,6 @@
 #include "openai/readers.h"
 
 #include "openai/messages.h"
-#include "openai/schemas.h"
 
 namespace tokamak::openai {
 namespace {
@@ -20,7 +19,6 @@ Answer<void> read_limits(Fields& fields, bool is_chat) {
 
 /// What the answer is held to, as vLLM has it in one field.
 Answer<void> read_structures(Fields& fields) {
-  if (is_empty_object(fields.response_format)) fields.response_format = Json();
   if (fields.structured_outputs.is_null()) return {};
   for (const auto& [name, value] : fields.structured_outputs.as_object()) {
     const bool is_text = value.is_string();

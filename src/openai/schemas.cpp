@@ -96,6 +96,11 @@ bool is_empty_object(const Json& value) {
   return value.is_array() && value.as_array().empty();
 }
 
+Json filled_schema(const Json& given) {
+  Json schema = given;
+  return read_schema(schema, "") ? schema : given;
+}
+
 Answer<Json> parameters_schema(const Json& given, const std::string& where) {
   if (is_empty_object(given)) {
     return Json(Json::Object{{"type", "object"}, {"properties", Json(Json::Object{})}});

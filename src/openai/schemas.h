@@ -12,4 +12,8 @@ bool is_empty_object(const Json& value);
 /// Schema says; what a grammar cannot hold to is none. `where` names it, "tools" is the field.
 Answer<Json> parameters_schema(const Json& given, const std::string& where);
 
+/// The schema with the same objects where PHP has written [], for one of any values; one that is
+/// wrong stays as it is, for whoever makes something of it to say so.
+Json filled_schema(const Json& given);
+
 }  // namespace tokamak::openai

@@ -64,8 +64,11 @@ TEST(Turns, LaterMessagesOfTheSystemMoveWhereTheTemplateHasNoPlaceForThem) {
 }
 
 TEST(Turns, WithoutAPlaceForTheSystemTheUserSaysIt) {
-  EXPECT_FALSE(rules_of(files_of("gemma.jinja")).has_system);
-  const Json found = fitted(files_of("gemma.jinja"), R"([
+  const ModelFiles files = files_with(
+      "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no') }}{% endif %}"
+      "<{{ m.role }}>{{ m.content }}{% endfor %}");
+  EXPECT_FALSE(rules_of(files).has_system);
+  const Json found = fitted(files, R"([
       {"role": "system", "content": "A"}, {"role": "user", "content": "B"}])");
   EXPECT_EQ(found, json(R"([{"role": "user", "content": "A\n\nB"}])"));
 }
