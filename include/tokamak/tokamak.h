@@ -8,7 +8,8 @@
 //   auto result = stream->result();
 //
 // Errors are values: every function that can fail returns Result<T>, which is std::expected with
-// one sentence for a person and a code (tokamak/error.h). Nothing throws.
+// one sentence for a person and a code (tokamak/error.h). Nothing throws, but for the standard
+// library where memory is used up.
 //
 // Threads: a model has a thread of its own, which runs everything on the device. Every function of
 // Model may be called by any number of threads at once, but for moving and destroying. A Stream is
@@ -97,9 +98,8 @@ class Model {
 
   /// Begins a request and returns at once. Errors: a prompt that is empty or does not fit, ids
   /// beyond the vocabulary, a chat that the template refuses, numbers out of range, a grammar or
-  /// schema that is none or cannot be held, an image that is none, images for a model that was
-  /// opened for text, an embedding model, a closed model. Images become part of the prompt by the
-  /// model's thread: result() says where there are more than fit.
+  /// schema that is none or cannot be held, an image that is none, more images than fit or for a
+  /// model that was opened for text, a model that writes no text, a closed model.
   Result<Stream> start(const TextRequest& request);
 
   /// One vector per text; blocks. Texts are cut off or refused one by one, as the options say; an

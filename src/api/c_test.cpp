@@ -206,6 +206,7 @@ TEST_F(C, ErrorsAreHandles) {
   EXPECT_EQ(said(error), "temperature is \"0.5x\", expected a number.");
   EXPECT_FALSE(tokamak_request_set(request, "deadline", "-1", nullptr));
   open();
+  ask("prompt", "Once");
   ask("grammar", "root = 1");
   EXPECT_EQ(tokamak_model_start(model, request, &error), nullptr);
   EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_INVALID_INPUT);
