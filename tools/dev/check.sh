@@ -121,6 +121,20 @@ check_asan() {
   ctest_counted asan -LE 'gpu|weights|fuzz'
 }
 
+# What several threads touch, under the thread sanitizer (tests/threads): a race ends the program that has it.
+check_tsan() {
+  local folder=$root/build/release/tests part
+  configure release -DTOKAMAK_TESTS=ON
+  compile release tests_of_threads
+  export TSAN_OPTIONS="halt_on_error=1 exitcode=66 suppressions=$root/tests/threads/suppressions.txt"
+  one "tsan: threads" env -C "$root" "$folder/threads_tsan_test"
+  for part in connections limits models; do
+    one "tsan: serve $part" env TOKAMAK_PROGRAM="$folder/tokamak_tsan" TOKAMAK_SOURCE_DIR="$root" \
+      python3 "$root/tests/serve/${part}_test.py"
+  done
+  unset TSAN_OPTIONS
+}
+
 # Every file of fuzz/corpus through its target, with the sanitizers on.
 check_fuzz() {
   configure asan -DTOKAMAK_TESTS=ON
@@ -134,7 +148,7 @@ run_checks() {
   [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz) ;;
+      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done
