@@ -229,6 +229,7 @@ void ServiceLoop::go_on() {
 }
 
 void ServiceLoop::end_turn() {
+  if (service_ == nullptr) return;  // the loop has a last turn when it goes
   {
     const std::scoped_lock lock(mutex_);
     stats_ = scheduler_ != nullptr ? scheduler_->stats() : SchedulerStats();
