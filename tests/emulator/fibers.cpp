@@ -159,6 +159,7 @@ const void* bound() {
 void refuse(const char* kernel, const char* array, uint32_t index, uint32_t count) {
   std::string_view name = kernel;
   name.remove_prefix(name.rfind('/') + 1);
+  name = name.substr(0, name.rfind(".cu"));
   std::fprintf(stderr, "emulated CUDA: %.*s: index %u of \"%s\", which has %u elements\n",
                int(name.size()), name.data(), index, array, count);
   g_lanes->is_stuck = true;

@@ -10,7 +10,9 @@ namespace {
 /// The program of one compilation, destroyed with it.
 class Compilation {
  public:
-  Compilation(const CompilerApi& api, const std::string& text) : api_(api) {
+  Compilation(const CompilerApi& api, const std::string& text, std::string_view kernel)
+      : api_(api) {
+    const std::string file = fmt::format("{}.cu", kernel);
     std::vector<std::string> kept;
     for (const EmbeddedFile& header : wgsl::headers()) {
       kept.emplace_back(header.text);
@@ -21,7 +23,7 @@ class Compilation {
       texts.push_back(kept[i].c_str());
       names.push_back(kept[i + 1].c_str());
     }
-    status = api_.create(&program, text.c_str(), "kernel.cu", int(texts.size()), texts.data(),
+    status = api_.create(&program, text.c_str(), file.c_str(), int(texts.size()), texts.data(),
                          names.data());
   }
   Compilation(const Compilation&) = delete;
@@ -82,7 +84,7 @@ std::vector<std::string> compile_options(CodeTarget target) {
 Result<CompiledText> compile_text(const Compiler& compiler, std::string_view kernel,
                                   const std::string& text, CodeTarget target,
                                   const std::vector<std::string>& more) {
-  Compilation compilation(compiler.api, text);
+  Compilation compilation(compiler.api, text, kernel);
   const auto failed = [&](const std::string& why) {
     return fail(ErrorCode::kDevice, "kernel {} does not compile for {}: {}", kernel, target.name(),
                 why);

@@ -262,8 +262,8 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 
 TEST(CudaTranslatedLanes, LeaveNoArrayUnnoticed) {
   const auto expected = [](int index, std::string_view array, int count) {
-    return fmt::format("emulated CUDA: test.cpp: index {} of \"{}\", which has {} elements\n",
-                       index, array, count);
+    return fmt::format("emulated CUDA: test: index {} of \"{}\", which has {} elements\n", index,
+                       array, count);
   };
   EXPECT_EQ(refusal_of("y[lane + 1u] = 0u;"), expected(32, "y", 32));
   EXPECT_EQ(refusal_of("y[lane] = row.list[lane];"), expected(2, "the end of a buffer", 2));
