@@ -72,7 +72,7 @@ class Cache(Cli):
 
     def test_asks_before_it_clears(self):
         self.fill()
-        self.refused(2, "Pass --yes to remove 2 entries (300 B) of pipelines.", "cache", "clear",
+        self.refused(2, "Pass --yes to remove 2 entries (300 B) of pipelines", "cache", "clear",
                      "pipelines", env=self.env())
         self.assertEqual(self.shown()["pipelines"], (2, 300))
 

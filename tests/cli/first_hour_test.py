@@ -87,10 +87,10 @@ class Streams(Cli):
                 self.assertIn("64 MiB", errors)
 
     def test_memory_that_runs_out_is_one_sentence(self):
-        least = next(size for size in range(100_000, 4_000_000, 50_000)
+        least = next(size for size in range(100_000, 4_000_000, 10_000)
                      if shell(f"ulimit -v {size}; tokamak --version")[0] == 0)
         status, _, errors = shell(
-            f"ulimit -v {least + 50_000}; head -c 60000000 /dev/zero | tokamak template")
+            f"ulimit -v {least + 10_000}; head -c 67000000 /dev/zero | tokamak template")
         self.assertEqual((status, errors), (5, "error: The program needs more memory than there is.\n"))
 
 
