@@ -58,7 +58,7 @@ class Operations(unittest.TestCase):
         self.assertIn("warning", messages.values())
         self.assertTrue(any(text.startswith("Try:") for text in messages))
         self.assertTrue(any(text.startswith("Stopping") for text in messages))
-        with Server("--log", "json", "--context", 1 << 30, wait=False) as server:
+        with Server("--log", "json", "--context", 1 << 20, wait=False) as server:
             self.assertEqual(server.process.wait(20), 2)
             self.assertEqual(json.loads(server.errors())["level"], "error")
 
