@@ -203,7 +203,7 @@ class Transcribe(Cli):
             # What is there is written, and what is missing is noted.
             result = self.ok("transcribe", self.moonshine, cut.name, *CPU)
             self.assertRegex(result.out, f"^{WORDS}\n$")
-            self.assertIn("cut off: its header says 32000 bytes of samples, but 8956 follow", " ".join(result.other))
+            self.assertIn("cut off: its header says 32000 bytes of samples, but 8956 follow", " ".join(result.notes))
 
     def test_models_and_options_that_do_not_go_together_say_so(self):
         wav = self.wav("moonshine")
