@@ -82,6 +82,21 @@ TEST(GrammarFilter, ASpecialTokenFollowsWhereTheGrammarNamesIt) {
   EXPECT_EQ(filter.forced(), (Ids{0, 1}));
 }
 
+TEST(GrammarFilter, NoTokensOfBytesSpellASpecialToken) {
+  const auto own = Tokenizer::from_json(
+      "{\"model\": {\"type\": \"BPE\", \"merges\": [], \"vocab\": {\"<\": 0, \"\u00ff\": 1}}, "
+      "\"decoder\": {\"type\": \"ByteLevel\"}, "
+      "\"added_tokens\": [{\"id\": 2, \"content\": \"<pad>\", \"special\": true}]}");
+  ASSERT_TRUE(own) << own.error().message;
+  ASSERT_EQ(own->bytes(1), std::string(1, kSpecialMark));
+  const auto pad = std::make_shared<const Grammar>(token("<pad>"));
+  GrammarFilter filter(GrammarCache().masks(pad, *own), *own, kEnd);
+  EXPECT_EQ(allowed(filter), (Ids{2}));
+  const auto bits = filter.mask(3);
+  ASSERT_TRUE(bits);
+  EXPECT_EQ((*bits)[0], 1u << 2);
+}
+
 TEST(GrammarFilter, LetsTheTextEndWhereTheGrammarDoes) {
   const auto one = masks("root ::= \"a\"");
   GrammarFilter filter(one, tokenizer(), kEnd);

@@ -11,7 +11,8 @@ class Tokenizer;
 /// grammar names it: it is not shown, and could follow itself for ever.
 inline constexpr char kSpecialMark = '\xFF';
 
-/// The bytes that a grammar reads for a token of a text, which it begins or not.
+/// The bytes that a grammar reads for a token of a text, which it begins or not. Nothing for one
+/// that never follows.
 std::string grammar_bytes(const Tokenizer& tokenizer, uint32_t id, bool begins = false);
 
 }  // namespace tokamak

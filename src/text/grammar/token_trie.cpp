@@ -59,7 +59,10 @@ std::optional<uint32_t> TokenTrie::find(std::string_view bytes) const {
 
 std::string grammar_bytes(const Tokenizer& tokenizer, uint32_t id, bool begins) {
   if (tokenizer.is_special(id)) return kSpecialMark + std::string(*tokenizer.token(id));
-  return tokenizer.bytes(id, begins);
+  std::string bytes = tokenizer.bytes(id, begins);
+  // A token for this byte, as vocabularies of bytes have one, would spell special tokens.
+  if (bytes.find(kSpecialMark) != std::string::npos) bytes.clear();
+  return bytes;
 }
 
 GrammarVocabulary::GrammarVocabulary(const Tokenizer& tokenizer) : size_(tokenizer.vocab_size()) {
