@@ -151,7 +151,7 @@ class Talk(Cli):
         self.refused(2, "does not follow from its name", *self.flags("--input", wav, "--output", "x.doc"))
         self.refused(2, "are for `--input -`", *self.flags(*both, "--input-format", "s16le"))
         self.refused(3, ["none.wav", "No such file"], *self.flags("--input", "none.wav", "--output", self.path("x.wav")))
-        self.refused(2, "for Whisper", *self.flags(*both, "--language", "de"))
+        self.refused(2, "which the model does not know", *self.flags(*both, "--language", "de"))
         swapped = ["talk", STORYTELLER, "--ears", self.mouth, "--mouth", self.ears, *both, *CPU]
         self.refused(4, "This model speaks", *swapped)
 
