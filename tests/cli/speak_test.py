@@ -67,7 +67,7 @@ class Speak(Cli):
         return struct.unpack(f"<{(len(wav) - 44) // 2}h", wav[44:]), rate
 
     def test_a_text_becomes_a_file_of_sound(self):
-        wav, answer = self.speak("a.wav", "Good", "morning.", "--seed", "7")
+        wav, answer = self.speak("a.wav", "Good", "morning.", "--seed", "7", "--stats")
         samples, rate = self.samples(wav)
         with open(os.path.join(self.codec, "config.json"), encoding="utf-8") as file:
             self.assertEqual(rate, json.load(file)["sample_rate"])
@@ -173,7 +173,7 @@ class Speak(Cli):
         self.refused(4, "tokamak speak", "run", self.model, "-p", "x", *CPU)
         self.refused(4, "no codec", "speak", self.model, "Hello", "-o", out, "--codec", STORYTELLER, *CPU)
         self.refused(3, "nothing to say", "speak", self.model, "...", *to)
-        self.refused(2, "give one of them", "speak", self.model, "Hello", "-f", "x.txt", *to)
+        self.refused(2, "--file does not go with TEXT", "speak", self.model, "Hello", "-f", "x.txt", *to)
         self.refused(2, "does not follow from its name", "speak", self.model, "Hello", "-o", "c.doc", *CPU)
         self.refused(2, "--format", "speak", self.model, "Hello", *to, "--format", "aac")
         self.refused(2, "--output is missing", "speak", self.model, "Hello", *CPU)
