@@ -179,7 +179,7 @@ class Speak(Cli):
         self.refused(2, "--output is missing", "speak", self.model, "Hello", *CPU)
         self.refused(3, "No such file", "speak", self.model, "-f", self.path("none.txt"), *to)
         self.refused(3, "none.json", "speak", self.model, "Hello", "--voice", self.path("none.json"), *to)
-        self.refused(3, "cannot be written", "speak", self.model, "Hello", "-o", self.path("no/c.wav"), *CPU)
+        self.refused(6, "cannot be written", "speak", self.model, "Hello", "-o", self.path("no/c.wav"), *CPU)
         self.assertFalse(os.path.exists(out))
 
 
