@@ -190,16 +190,21 @@ Reply& ServiceLoop::head_of(CallId id) {
 void ServiceLoop::start(CallId id, const std::shared_ptr<Call>& call,
                         openai::PreparedRequest request) {
   openai::Sink sink;
-  sink.header = [this, id](std::string_view name, std::string_view value) {
-    head_of(id).fields.push_back({std::string(name), std::string(value)});
+  // The engine may end the request of a client that has gone before the cancel that was posted
+  // does: nothing of that is for anybody.
+  sink.header = [this, id, call](std::string_view name, std::string_view value) {
+    if (!call->is_gone) head_of(id).fields.push_back({std::string(name), std::string(value)});
   };
-  sink.begin = [this, id](int status, std::string_view type) {
+  sink.begin = [this, id, call](int status, std::string_view type) {
+    if (call->is_gone) return;
     head_of(id).status = status;
     head_of(id).content_type = type;
   };
-  sink.write = [this, id](std::string_view bytes) { part_of(id).bytes += bytes; };
+  sink.write = [this, id, call](std::string_view bytes) {
+    if (!call->is_gone) part_of(id).bytes += bytes;
+  };
   sink.end = [this, id, call] {
-    part_of(id).ends = true;
+    if (!call->is_gone) part_of(id).ends = true;
     forget(id);
     if (running_.erase(id) == 0) return;
     if (call->is_gone) {
