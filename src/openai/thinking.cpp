@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/engine.h"
 #include "openai/content_parts.h"
 #include "openai/readers.h"
 
@@ -60,18 +59,6 @@ void read_reasoning(const Json& reasoning, Fields& fields) {
   }
 }
 
-bool renders_with(const ModelFiles& files, std::string_view effort) {
-  Json variables = *Json::parse(
-      R"({"messages": [{"role": "user", "content": "a"}], "add_generation_prompt": true})");
-  variables.set("reasoning_effort", effort);
-  return render_chat(files, variables).has_value();
-}
-
-bool names(std::string_view chat_template, std::string_view word) {
-  return chat_template.find(fmt::format("'{}'", word)) != chat_template.npos ||
-         chat_template.find(fmt::format("\"{}\"", word)) != chat_template.npos;
-}
-
 /// The known one below that is nearest, else the one above; thoughts are not taken away thereby.
 const std::string& nearest(size_t asked, const std::vector<std::string>& known) {
   const auto above =
@@ -99,18 +86,6 @@ Answer<void> read_thinking(Fields& fields) {
   if (place_of(effort) < std::size(kEfforts)) return {};
   return wrong("reasoning_effort", "reasoning_effort is {}, expected {}.", quoted(Json(effort)),
                "none, minimal, low, medium, high, xhigh or max");
-}
-
-std::vector<std::string> known_efforts(const ModelFiles& files, std::string_view chat_template) {
-  std::vector<std::string> out;
-  if (chat_template.find("reasoning_effort") == chat_template.npos) return out;
-  for (const std::string_view effort : kEfforts) {
-    const bool is_usual = effort == "low" || effort == "medium" || effort == "high";
-    if ((is_usual || names(chat_template, effort)) && renders_with(files, effort)) {
-      out.emplace_back(effort);
-    }
-  }
-  return out;
 }
 
 void set_thinking(const Fields& fields, const std::vector<std::string>& known, Json& variables) {
