@@ -39,8 +39,9 @@ def make_model(folder):
     for name in os.listdir(RECORDED):
         if not name.startswith(("golden", "chat_template")):
             shutil.copy(os.path.join(RECORDED, name), folder)
-    added = [{"id": i, "content": f"<{i}>", "special": True, "normalized": False, "lstrip": False,
-              "rstrip": False, "single_word": False} for i in range(VOCAB)]
+    # Special tokens that a message spells are plain text: only those of the template are special.
+    added = [{"id": i, "content": f"<{i}>", "special": i in (IMAGE, START, END), "normalized": False,
+              "lstrip": False, "rstrip": False, "single_word": False} for i in range(VOCAB)]
     tokenizer = {"added_tokens": added, "pre_tokenizer": None, "decoder": None, "normalizer": None,
                  "post_processor": None,
                  "model": {"type": "BPE", "vocab": {f"<{i}>": i for i in range(VOCAB)}, "merges": []}}
