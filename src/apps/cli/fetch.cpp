@@ -106,7 +106,11 @@ Result<std::string> fetch_model(const hub::ModelName& name) {
                      {.progress = [&](const Progress& progress) { line.show(progress); },
                       .cancelled = interrupted});
   line.end();
-  if (!pulled) return Failure(pulled.error());
+  if (!pulled) {
+    const Error& error = pulled.error();
+    if (error.code == ErrorCode::kCancelled) note(fmt::format("{}\n", error.message));
+    return Failure(error);
+  }
   if (interrupted()) return Failure(Error{ErrorCode::kCancelled, ""});
   if (pulled->chose_default) note_default_choice(name);
   note(fmt::format("{}: {} of {}, {} of them fetched now\n", name.text(),
