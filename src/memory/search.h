@@ -29,8 +29,8 @@ struct Hit {
 /// {id, chunk, score, source, title, start, stop, text}
 Json to_json(const Hit& hit);
 
-/// Returns the beginning of a text on one line, at most that many bytes of whole characters as readers
-/// see them.
+/// Returns the beginning of a text on one line, at most that many bytes of whole characters as
+/// readers see them.
 std::string snippet(std::string_view text, size_t bytes);
 
 /// Whether vectors of the embedder belong into the store. Errors: the store has another model's, or

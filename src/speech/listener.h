@@ -8,8 +8,8 @@
 #include "audio/sound.h"
 #include "model/description.h"
 #include "speech/speech_steps.h"
-#include "tokamak/transcript.h"
 #include "text/tokenizer/tokenizer.h"
+#include "tokamak/transcript.h"
 
 namespace tokamak {
 

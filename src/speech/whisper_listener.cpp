@@ -165,8 +165,7 @@ class WhisperListener final : public Listener {
 
 Result<std::unique_ptr<Listener>> make_whisper_listener(const ListenerParts& parts) {
   TOK_TRY(WhisperTokens tokens,
-          WhisperTokens::read(parts.description, parts.model.start, parts.vocab,
-                              parts.tokenizer));
+          WhisperTokens::read(parts.description, parts.model.start, parts.vocab, parts.tokenizer));
   TOK_TRY(SpeechSteps steps, SpeechSteps::start(parts.program, parts.model));
   return std::make_unique<WhisperListener>(parts, std::move(tokens), std::move(steps));
 }

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "tokamak/transcript.h"
 #include "speech/whisper_tokens.h"
+#include "tokamak/transcript.h"
 
 namespace tokamak {
 
