@@ -154,7 +154,7 @@ class Page(unittest.TestCase):
     def test_files_that_cannot_be_written_are_named(self):
         answer = tokamak("profile", model("gemma3_mm"), "-r", 1, "--context", 32, "--chunk", 8,
                          "--backend", "webgpu", "--trace", "/nonexistent/t.json")
-        self.assertEqual(answer.status, 3, answer)
+        self.assertEqual(answer.status, 6, answer)
         self.assertIn("/nonexistent/t.json: The file cannot be written: No such", answer.errors[0])
 
     def test_what_stood_in_a_file_stays_until_there_is_something_in_its_place(self):
@@ -188,7 +188,7 @@ class Page(unittest.TestCase):
             self.assertEqual(answer.status, 0, answer)
             self.assertIn('"traceEvents"', answer.out)
             answer = tokamak(*flags, "/dev/full")
-            self.assertEqual(answer.status, 3, answer)
+            self.assertEqual(answer.status, 6, answer)
             self.assertIn("/dev/full: The file cannot be written: No space left", answer.errors[0])
 
 
