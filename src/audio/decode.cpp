@@ -60,13 +60,14 @@ bool is_read(const SF_INFO& info) {
 /// Gives the sound of a piece to the sink. `frames`: how many it should have; 0: as libsndfile
 /// finds.
 Result<void> decode_piece(SoundBytes source, uint64_t frames, SoundSink& sink) {
+  TOK_TRY(sink.begin_piece());
   SF_VIRTUAL_IO io = {source_length, source_seek, source_read, source_write, source_tell};
   SF_INFO info = {};
   const std::unique_ptr<SNDFILE, Close> sound(sf_open_virtual(&io, SFM_READ, &info, &source));
   if (!sound) {
     std::string text = fmt::format("The file is damaged or cut off: {}", sf_strerror(nullptr));
     if (sink.is_empty()) return invalid_input("{}", text);
-    sink.note_missing(std::move(text));  // what was before it stays
+    sink.note_missing(std::move(text));  // the sound before it stays
     return {};
   }
   if (!is_read(info)) {

@@ -18,8 +18,8 @@ struct DecodedSound {
 };
 
 /// Decodes all sound of a file, which is not empty: lengths come from its data and not from its
-/// header, and files that were put one after the other are one sound. What is cut off or damaged is
-/// read as far as it goes. Errors do not name the file, which the caller adds with Error::within.
+/// header, and files that were put one after the other are one sound. Damaged or cut off files
+/// are read as far as possible. Errors do not name the file: the caller adds it by Error::within.
 Result<DecodedSound> decode_as_far_as_possible(std::span<const std::byte> file,
                                                const SoundLimits& limits = {});
 

@@ -11,7 +11,7 @@ namespace tokamak {
 struct FlacPiece {
   std::string head;  // the file's first bytes, with a length that is not known
   std::span<const std::byte> rest;
-  uint64_t frames = 0;  // as its header says; 0: not known
+  uint64_t frames = 0;  // by its header; 0: not known
 };
 
 /// Several pieces where files were put one after the other. REQUIRES: the file begins as FLAC.

@@ -1,5 +1,5 @@
-// Files whose headers do not say how long they are, or say it wrongly, and files that were put one
-// after the other.
+// Files whose headers have no length, or a wrong one, and files that were put one after the other,
+// of all formats.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -40,7 +40,7 @@ std::string mp3(uint32_t rate) {
 
 constexpr double kNear = 1e-3;
 constexpr size_t kXingFrame = 417;  // bytes of the first frame of layer3.mp3
-constexpr size_t kXingFrames = 44;  // where it says how many follow
+constexpr size_t kXingFrames = 44;  // the place of the number of frames that follow
 
 std::string with_frames(uint8_t frames) {
   std::string file = file_of("layer3.mp3");
@@ -76,6 +76,15 @@ TEST(JoinedFiles, MayNotChangeTheirRateAllTheTime) {
   ASSERT_FALSE(sound);
   EXPECT_EQ(sound.error().message,
             "WAV: The sound changes its rate or channels more than 1000 times.");
+}
+
+TEST(JoinedFiles, MayNotHaveMorePiecesThanTheyNeed) {
+  using namespace std::string_literals;
+  std::string file = "RIFF....WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\0\0\0\0\2\0\x10\0"s;
+  for (int i = 0; i < 10'001; ++i) file += "data\2\0\0\0\1\0"s;
+  const auto sound = decode_as_far_as_possible(std::as_bytes(std::span(file)));
+  ASSERT_FALSE(sound);
+  EXPECT_EQ(sound.error().message, "WAV: The sound has more than 10000 pieces.");
 }
 
 TEST(JoinedFiles, MayHaveTagsBetweenThem) {

@@ -149,7 +149,7 @@ std::optional<uint32_t> header_at(std::span<const std::byte> file, size_t at) {
   return is_frame ? std::optional(header) : std::nullopt;
 }
 
-/// The bytes of the frame with that header; 0: it does not say.
+/// The bytes of the frame with that header; 0: not known.
 size_t frame_bytes(uint32_t header) {
   constexpr uint16_t kKilobits[3][15] = {
       {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384},  // layer 2

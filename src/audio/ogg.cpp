@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "audio/sound_bytes.h"
+
 namespace tokamak {
 namespace {
 
@@ -19,7 +21,7 @@ size_t byte_at(std::span<const std::byte> file, size_t at) {
   return std::to_integer<size_t>(file[at]);
 }
 
-/// The bytes of a page, or of as much of it as its header says so far.
+/// The bytes of a page, or of as much of it as is known from its header so far.
 size_t page_bytes(std::span<const std::byte> page) {
   size_t size = kSegmentsAt + 1;
   if (page.size() < size) return size;
@@ -29,12 +31,6 @@ size_t page_bytes(std::span<const std::byte> page) {
     size += byte_at(page, kSegmentsAt + 1 + i);
   }
   return size;
-}
-
-uint64_t number_at(std::span<const std::byte> page, size_t at, size_t bytes) {  // little endian
-  uint64_t number = 0;
-  for (size_t i = bytes; i-- > 0;) number = number << 8 | byte_at(page, at + i);
-  return number;
 }
 
 /// The CRC of a page whose own field is 0.
@@ -63,7 +59,7 @@ class Walker {
       : file_(file), text_(reinterpret_cast<const char*>(file.data()), file.size()) {}
 
   OggFile run() {
-    // What stands between two pages is damage, which the decoder passes over.
+    // Bytes between two pages are damage, which the decoder passes over.
     for (size_t at = 0; at != text_.npos;) {
       const size_t size = page_bytes(file_.subspan(at)), rest = file_.size() - at;
       const size_t next = text_.find(kMark, at + kMark.size());
@@ -116,7 +112,7 @@ class Walker {
 
   std::span<const std::byte> file_;
   std::string_view text_;
-  size_t link_ = 0;                        // where the link begins
+  size_t link_ = 0;                        // the first byte of the link
   size_t last_ = 0, end_ = 0;              // its last page in which a packet ends
   bool has_begun_ = false;                 // the link has more than its first pages
   std::map<uint64_t, int64_t> positions_;  // of its streams, by number

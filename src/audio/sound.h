@@ -19,8 +19,8 @@ inline double seconds_of(size_t samples) {
   return double(samples) / kSampleRate;
 }
 
-/// What a file may be. Its bytes and what its header says are looked at before anything of it is
-/// decoded, and what is decoded is counted.
+/// The limits of a file. Its bytes are counted before anything of it is decoded, and its seconds
+/// while it is: lengths in headers may be wrong.
 struct SoundLimits {
   uint64_t max_file_bytes = uint64_t{2} << 30;
   uint32_t max_seconds = 2 * 3600;

@@ -35,4 +35,10 @@ size_t SoundBytes::seek(int64_t offset, int from) {
   return at_;
 }
 
+uint64_t number_at(std::span<const std::byte> file, size_t at, size_t bytes) {
+  uint64_t number = 0;
+  for (size_t i = bytes; i-- > 0;) number = number << 8 | std::to_integer<uint64_t>(file[at + i]);
+  return number;
+}
+
 }  // namespace tokamak

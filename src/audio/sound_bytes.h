@@ -24,4 +24,7 @@ class SoundBytes {
   size_t size_ = 0, at_ = 0;
 };
 
+/// Returns the number in some bytes of a file, little end first. REQUIRES: they are in it.
+uint64_t number_at(std::span<const std::byte> file, size_t at, size_t bytes);
+
 }  // namespace tokamak

@@ -20,6 +20,14 @@ Result<void> SoundSink::begin(const SoundFormat& format) {
   return {};
 }
 
+Result<void> SoundSink::begin_piece() {
+  constexpr uint32_t kMaxPieces = 10'000;
+  if (++pieces_ > kMaxPieces) {
+    return invalid_input("The sound has more than {} pieces.", kMaxPieces);
+  }
+  return {};
+}
+
 Result<void> SoundSink::add(std::span<const float> frames) {
   TOK_CHECK(resampler_.has_value());
   const uint64_t count = frames.size() / format_.channels;

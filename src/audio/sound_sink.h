@@ -17,6 +17,9 @@ class SoundSink {
   /// Sets the format of the frames that follow; it may change within a file.
   /// Errors: a format that no sound has; too many changes.
   Result<void> begin(const SoundFormat& format);
+  /// Counts a piece of the file, which takes a decoder of its own, however short it is.
+  /// Errors: too many pieces.
+  Result<void> begin_piece();
   /// Adds frames, the samples of all channels beside each other.
   /// Errors: a sound that is longer than allowed; as check_samples(). REQUIRES: begin().
   Result<void> add(std::span<const float> frames);
@@ -37,7 +40,7 @@ class SoundSink {
   double seconds_ = 0;         // of the pieces that have ended
   uint64_t piece_frames_ = 0;  // of the one that has not
   uint64_t frames_ = 0;
-  uint32_t changes_ = 0;
+  uint32_t changes_ = 0, pieces_ = 0;
   Samples samples_;
   std::string missing_;
 };

@@ -4,22 +4,20 @@
 #include <optional>
 #include <string_view>
 
+#include "audio/sound_bytes.h"
+
 namespace tokamak {
 namespace {
 
 constexpr size_t kFileHeader = 12, kChunkHeader = 8;
 constexpr uint32_t kMp3Tag = 0x55;
+/// More of a format is not read, and would be copied for every piece.
+constexpr uint64_t kMaxFormat = 1024;
 
 std::string_view text_at(std::span<const std::byte> file, size_t at, size_t size = 4) {
   if (at > file.size()) return {};
   const auto own = file.subspan(at, std::min(size, file.size() - at));
   return {reinterpret_cast<const char*>(own.data()), own.size()};
-}
-
-uint64_t number_at(std::span<const std::byte> file, size_t at, size_t bytes) {  // little endian
-  uint64_t number = 0;
-  for (size_t i = bytes; i-- > 0;) number = number << 8 | std::to_integer<uint64_t>(file[at + i]);
-  return number;
 }
 
 std::string number_text(size_t number, size_t bytes) {
@@ -81,7 +79,7 @@ class Walker {
       } else if (size > rest) {
         break;
       } else if (id == "fmt ") {
-        format_ = file_.subspan(at + kChunkHeader, size_t(size));
+        format_ = file_.subspan(at + kChunkHeader, size_t(std::min(size, kMaxFormat)));
       } else if (id == "ds64" && size >= 16) {
         long_size_ = number_at(file_, at + kChunkHeader + 8, 8);
       }
@@ -101,7 +99,7 @@ class Walker {
       size = *long_size_;
       is_open = int64_t(size) <= 0;
     } else if (size == 0) {
-      // Where only chunks follow, only chunks follow the later ones.
+      // If only chunks follow one, only chunks follow the later ones.
       only_chunks_ = only_chunks_ || only_chunks_follow(file_, at + kChunkHeader);
       is_open = !only_chunks_;
     }
