@@ -19,7 +19,8 @@ struct ApiError {
   std::string message;
   std::string param;
   std::string code;
-  std::string allow = {};  // of 405: the methods that there are
+  std::string allow = {};      // of 405: the methods that there are
+  uint32_t retry_seconds = 0;  // until it may be sent again; 0: not known, or never
 
   /// OpenAI: {"error": {"message", "type", "param", "code"}}; Anthropic: {"type": "error", "error":
   /// {"type", "message"}}; Ollama: {"error": message}

@@ -89,6 +89,9 @@ void Service::give(const PreparedRequest& prepared, const Sink& sink) {
   if (prepared.work) return sink.whole(200, std::get<Json>(*prepared.work).dump());
   const ApiError& error = prepared.work.error();
   if (!error.allow.empty() && sink.header) sink.header("Allow", error.allow);
+  if (error.retry_seconds > 0 && sink.header) {
+    sink.header("Retry-After", std::to_string(error.retry_seconds));
+  }
   sink.whole(error.status, error.body(prepared.dialect).dump());
 }
 

@@ -78,10 +78,10 @@ class Service {
   /// The client is gone: its sink is not called again, its tokens are not computed. Does nothing
   /// where the exchange has ended.
   void cancel(ExchangeId id);
-  /// What runs is answered with an error.
+  /// Answers all that runs with an error.
   void cancel_all();
-  /// The client does not keep up: no more is computed for it until it does (Scheduler::hold). Of a
-  /// sentence that is being said the rest is, where others wait for its end.
+  /// The client does not keep up: no more is computed for it until it does (Scheduler::hold), but
+  /// for the rest of a sentence of speech whose end others wait for.
   void hold(ExchangeId id, bool is_held);
   /// Whether there is a job that is not held.
   bool has_jobs() const { return next_job() != jobs_.end(); }

@@ -71,14 +71,14 @@ openai::Answer<void> Admission::Place::admit(uint32_t sequences, std::string_vie
   if (!seconds) return {};
   const uint64_t most = counts_->most();
   const bool fits_never = sequences > most;
-  if (!fits_never) retry_seconds_ = *seconds;
   return openai::Refusal(openai::ApiError{
       .status = 429,
       .message = fmt::format("The request is {} answers{}, but {} {} at once; {}.", sequences,
                              fits_never ? "" : " beside those under way", whose, most,
                              fits_never ? "ask for fewer" : "come again later"),
       .param = {},
-      .code = "rate_limit_exceeded"});
+      .code = "rate_limit_exceeded",
+      .retry_seconds = fits_never ? 0 : *seconds});
 }
 
 }  // namespace tokamak::serve

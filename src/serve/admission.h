@@ -1,7 +1,6 @@
 // Admission: how many sequences may wait, and when one that may not should come again. Any thread
 // may call it.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,18 +25,15 @@ class Admission {
     /// Makes it that many sequences, where there is room; else it stays as it is, and gives the
     /// seconds after which there will be.
     std::optional<uint32_t> widen(uint32_t sequences);
-    /// The same for a request that turns out to be that many. Errors: 429. `whose` says of whom the
-    /// limit is: "this key may have".
+    /// The same for a request that turns out to be that many. Errors: 429. `whose` begins the limit
+    /// in the message: "this key may have".
     openai::Answer<void> admit(uint32_t sequences, std::string_view whose);
-    /// When one that was refused should come again; 0: it was not, or never fits.
-    uint32_t retry_seconds() const { return retry_seconds_; }
     /// They have ended, after that time.
     void end(double seconds);
 
    private:
     std::shared_ptr<Counts> counts_;
     uint32_t sequences_ = 1;
-    std::atomic<uint32_t> retry_seconds_ = 0;
   };
 
   Admission(uint32_t at_once, uint32_t most_waiting);

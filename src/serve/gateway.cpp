@@ -250,9 +250,6 @@ void Gateway::take(std::vector<Part> parts) {
     if (found == calls_.end()) continue;  // gone meanwhile
     Call& call = found->second;
     if (part.head) widen_allow(*part.head);
-    if (part.head && call.place && call.place->retry_seconds() > 0) {
-      part.head->fields.push_back(retry_after(call.place->retry_seconds()));
-    }
     // Events are a stream also where one turn has brought all of them.
     const bool is_stream =
         !part.ends || (part.head && part.head->content_type.starts_with("text/event-stream"));

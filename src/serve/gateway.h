@@ -61,7 +61,7 @@ class Gateway {
 
   Verdict check(const RequestHead& head);
   std::optional<Reply> refusal(const RequestHead& head) const;
-  /// Why this client may not ask.
+  /// The refusal of a client that may not ask.
   std::optional<Reply> refusal_of_client(const RequestHead& head) const;
   std::optional<Reply> refusal_of_state(std::string_view path) const;
   /// Why no model can take it now.

@@ -63,7 +63,7 @@ void LogQueue::run() {
 void LogQueue::send(std::string_view text) {
   for (int waits = 0; !text.empty();) {
     struct pollfd waited = {.fd = descriptor_, .events = POLLOUT, .revents = 0};
-    if (poll(&waited, 1, kWaitMilliseconds) == 0) {
+    if (poll(&waited, 1, kWaitMilliseconds) <= 0) {  // a signal ends it, too
       const std::scoped_lock lock(mutex_);
       if (ends_ && ++waits == kLastWaits) return;
       continue;

@@ -15,7 +15,7 @@ struct Pipe {
   ~Pipe() {
     for (const int end : ends) close(end);
   }
-  /// What has been written, up to a line that ends with `last`.
+  /// The text that has been written, up to a line that ends with `last`.
   std::string read_until(std::string_view last) const {
     std::string out;
     std::array<char, 4096> part;

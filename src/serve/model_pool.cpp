@@ -78,11 +78,12 @@ void ModelPool::reply(CallId id, Reply reply) {
   deliver_(std::move(parts));
 }
 
-void ModelPool::refuse(CallId id, std::string_view path, const openai::ApiError& error,
-                       std::optional<uint32_t> retry_seconds) {
+void ModelPool::refuse(CallId id, std::string_view path, const openai::ApiError& error) {
   Reply out = {.status = error.status, .body = error.body(openai::dialect_of(path)).dump()};
   if (!error.allow.empty()) out.fields.push_back({"Allow", error.allow});
-  if (retry_seconds) out.fields.push_back({"Retry-After", std::to_string(*retry_seconds)});
+  if (error.retry_seconds > 0) {
+    out.fields.push_back({"Retry-After", std::to_string(error.retry_seconds)});
+  }
   reply(id, std::move(out));
 }
 
@@ -114,10 +115,11 @@ void ModelPool::begin_read(CallId id, openai::HttpRequest request,
   if (request.method == "POST") {
     if (const auto seconds = model.admission.wait_seconds()) {
       const bool is_there = model.loaded && !model.is_leaving;
-      return refuse(
-          id, request.path,
-          {.status = is_there ? 429 : 503, .message = full_text(*seconds), .code = "queue_full"},
-          seconds);
+      return refuse(id, request.path,
+                    {.status = is_there ? 429 : 503,
+                     .message = full_text(*seconds),
+                     .code = "queue_full",
+                     .retry_seconds = *seconds});
     }
     place = model.admission.begin();
     request.admit = [of_key = std::move(request.admit),
@@ -143,12 +145,8 @@ void ModelPool::start(Model& model, Waiting waiting) {
 
 void ModelPool::take(std::vector<Part> parts) {
   std::vector<CallId> ended;
-  for (Part& part : parts) {
+  for (const Part& part : parts) {
     if (part.ends) ended.push_back(part.id);
-    const auto call = calls_.find(part.id);
-    if (!part.head || call == calls_.end() || call->second.place == nullptr) continue;
-    const uint32_t seconds = call->second.place->retry_seconds();
-    if (seconds > 0) part.head->fields.push_back({"Retry-After", std::to_string(seconds)});
   }
   deliver_(std::move(parts));
   for (const CallId id : ended) end_call(id);
@@ -194,12 +192,12 @@ void ModelPool::cancel_all() {
   }
 }
 
-void ModelPool::refuse_waiting(Model& model, const openai::ApiError& error) {
+void ModelPool::refuse_waiting(Model& model, openai::ApiError error) {
+  if (error.status == 503) error.retry_seconds = kRetrySeconds;
   for (const Waiting& one : std::exchange(model.waiting, {})) {
     const auto call = calls_.extract(one.id).mapped();
     if (call.place) call.place->end(now() - call.started);
-    refuse(one.id, one.request.path, error,
-           error.status == 503 ? std::optional(kRetrySeconds) : std::nullopt);
+    refuse(one.id, one.request.path, error);
   }
 }
 

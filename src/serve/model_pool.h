@@ -121,14 +121,13 @@ class ModelPool {
   Result<LoadedModel> make_loaded(size_t model, std::unique_ptr<Engine> engine);
   void take(std::vector<Part> parts);
   void end_call(CallId id);
-  /// What comes after it is known which model it is for.
+  /// Goes on once it is known which model it is for.
   void begin_read(CallId id, openai::HttpRequest request,
                   const openai::Answer<openai::RequestedModel>& asked);
   void start(Model& model, Waiting waiting);
   /// Answers those that wait for a model.
-  void refuse_waiting(Model& model, const openai::ApiError& error);
-  void refuse(CallId id, std::string_view path, const openai::ApiError& error,
-              std::optional<uint32_t> retry_seconds = {});
+  void refuse_waiting(Model& model, openai::ApiError error);
+  void refuse(CallId id, std::string_view path, const openai::ApiError& error);
   void reply(CallId id, Reply reply);
   void begin_waiting(Model& model);
 

@@ -28,7 +28,7 @@ inline constexpr size_t kShortBody = size_t{64} << 10;
 
 class ServiceLoop {
  public:
-  /// Called once a turn, on the engine's thread, and by the reader's with what needs no turn.
+  /// Called once a turn, on the engine's thread, and by the readers' with what needs no turn.
   using Deliver = std::function<void(std::vector<Part>)>;
 
   /// `metrics` and `trace` outlive it; the latter is null where there is none. Errors: those of
@@ -88,7 +88,7 @@ class ServiceLoop {
   void end_turn();
 
   // On the engine's thread.
-  std::unique_ptr<openai::Service> service_;  // the reader's, too
+  std::unique_ptr<openai::Service> service_;  // the readers', too
   Scheduler* scheduler_;
   std::map<CallId, openai::ExchangeId> running_;
   std::vector<Part> parts_;

@@ -1,4 +1,4 @@
-"""What hostile clients do to a server, and what a client that behaves well notices of it."""
+"""Attacks of hostile clients on a server, and their effect on a client that behaves well."""
 import contextlib
 import json
 import os
@@ -109,7 +109,7 @@ def quantile(values, share):
 
 
 class Seen:
-    """What a client noticed that asks for a token again and again, and what the process took."""
+    """The times and failures of a client that asks for a token again and again, and what the process took."""
 
     def __init__(self):
         self.seconds, self.failures, self.kilobytes, self.threads = [], [], [], []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is long: recordings while others come, leave and stop the server; requests of many answers. Run by CTest; by hand:
+"""Long work: recordings while others come, leave and stop the server; requests of many answers. Run by CTest; by hand:
   TOKAMAK_PROGRAM=$PWD/build/release/bin/tokamak TOKAMAK_SOURCE_DIR=$PWD python3 tests/serve/jobs_test.py
 """
 import io

@@ -34,6 +34,36 @@ std::optional<ip::address> address_in(std::string_view text) {
   return plain(address);
 }
 
+/// Splits a field at a mark that stands outside of quotes, from its end on: a client may leave a
+/// quote open in front of what a proxy appends.
+std::vector<std::string_view> split_unquoted(std::string_view text, char mark) {
+  std::vector<std::string_view> out;
+  bool is_quoted = false;
+  size_t end = text.size();
+  const auto is_escaped = [&](size_t at) {
+    return (at - (text.substr(0, at).find_last_not_of('\\') + 1)) % 2 == 1;
+  };
+  for (size_t i = text.size(); i-- > 0;) {
+    if (text[i] == '"' && !is_escaped(i)) is_quoted = !is_quoted;
+    if (is_quoted || text[i] != mark) continue;
+    out.push_back(text.substr(i + 1, end - i - 1));
+    end = i;
+  }
+  out.push_back(text.substr(0, end));
+  std::ranges::reverse(out);
+  return out;
+}
+
+/// The value of `for` in an element of Forwarded; unset where it has none.
+std::optional<std::string_view> for_of(std::string_view element) {
+  for (const std::string_view pair : split_unquoted(element, ';')) {
+    const size_t equals = pair.find('=');
+    if (equals == pair.npos) continue;
+    if (ascii_lower(trimmed(pair.substr(0, equals))) == "for") return pair.substr(equals + 1);
+  }
+  return std::nullopt;
+}
+
 /// The addresses in all fields of that name, in the order in which proxies appended them; unset
 /// where a proxy wrote something else, such as "unknown".
 std::vector<std::optional<ip::address>> addresses_in(const RequestHead& head,
@@ -41,15 +71,14 @@ std::vector<std::optional<ip::address>> addresses_in(const RequestHead& head,
   std::vector<std::optional<ip::address>> out;
   for (const Field& field : head.fields) {
     if (field.name != name) continue;
-    for (const auto part : std::views::split(std::string_view(field.value), ',')) {
-      std::string_view text(part.begin(), part.end());
-      if (name == "forwarded") {
-        const size_t at = ascii_lower(text).find("for=");
-        if (at == text.npos) continue;
-        text = text.substr(at + 4);
-        text = text.substr(0, text.find(';'));
+    if (name == "forwarded") {
+      for (const std::string_view element : split_unquoted(field.value, ',')) {
+        if (const auto address = for_of(element)) out.push_back(address_in(*address));
       }
-      out.push_back(address_in(text));
+      continue;
+    }
+    for (const auto part : std::views::split(std::string_view(field.value), ',')) {
+      out.push_back(address_in({part.begin(), part.end()}));
     }
   }
   return out;

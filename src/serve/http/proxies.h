@@ -21,7 +21,7 @@ class Proxies {
   bool contains(const boost::asio::ip::address& address) const;
   /// The address that the proxies in front of `remote` name: the last one in X-Forwarded-For, or in
   /// Forwarded where that is missing, which is none of theirs. `remote` itself where it is no proxy
-  /// or the field says nothing.
+  /// or the field names none.
   std::string client_of(const RequestHead& head, const std::string& remote) const;
 
  private:

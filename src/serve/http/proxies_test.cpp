@@ -46,6 +46,20 @@ TEST(Proxies, ReadsForwardedWhereTheOtherIsMissing) {
   EXPECT_EQ(proxies->client_of(head, "::1"), "192.0.2.9");
 }
 
+TEST(Proxies, TakesNoAddressFromOtherPartsOfForwarded) {
+  const auto proxies = Proxies::parse({"::1"});
+  ASSERT_TRUE(proxies);
+  for (const char* value : {
+           R"(for=192.0.2.7;host="a,for=9.9.9.9;")",
+           R"(for=192.0.2.7;host="\",for=9.9.9.9")",
+           "host=for=9.9.9.9;for=192.0.2.7",
+           "wait_for=9.9.9.9; For=192.0.2.7",
+           R"(for="9.9.9.9, for=192.0.2.7;host="a,b")",
+       }) {
+    EXPECT_EQ(proxies->client_of(forwarded_for(value, "forwarded"), "::1"), "192.0.2.7") << value;
+  }
+}
+
 TEST(Proxies, RefusesWhatIsNoAddress) {
   for (const char* text : {"", "nginx", "10.0.0.0/33", "10.0.0", "::1/200"}) {
     EXPECT_FALSE(Proxies::parse({text})) << text;

@@ -28,6 +28,13 @@ void allow_descriptors(rlim_t wanted) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// Whether the program was started so that the signal counts for nothing.
+bool is_ignored(int number) {
+  struct sigaction inherited{};
+  sigaction(number, nullptr, &inherited);
+  return inherited.sa_handler == SIG_IGN;
+}
+
 std::string text_of(const tcp::endpoint& endpoint) {
   boost::system::error_code ignored;
   const std::string host = endpoint.address().to_string(ignored);
@@ -221,18 +228,14 @@ void Server::on_signal(std::function<void()> job) {
   boost::system::error_code ignored;
   state_->signals.add(SIGTERM, ignored);
   // A shell starts what it runs in the background so that Ctrl-C is not for it.
-  struct sigaction inherited{};
-  sigaction(SIGINT, nullptr, &inherited);
-  if (inherited.sa_handler != SIG_IGN) state_->signals.add(SIGINT, ignored);
+  if (!is_ignored(SIGINT)) state_->signals.add(SIGINT, ignored);
   state_->wait_for_signal(state_->signals, std::move(job));
 }
 
 void Server::on_hangup(std::function<void()> job) {
   boost::system::error_code ignored;
   // nohup starts what it runs so that a terminal that closes is none of its business.
-  struct sigaction inherited{};
-  sigaction(SIGHUP, nullptr, &inherited);
-  if (inherited.sa_handler == SIG_IGN) return;
+  if (is_ignored(SIGHUP)) return;
   state_->hangups.add(SIGHUP, ignored);
   state_->wait_for_signal(state_->hangups, std::move(job));
 }

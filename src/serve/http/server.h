@@ -26,8 +26,8 @@ struct ServerLimits {
   uint32_t connections_of_one = 1024;  // address; of a client of a proxy, requests under way
   uint64_t all_bodies_bytes = uint64_t{1} << 30;  // of all connections, and of requests that wait
   size_t unread_bytes = size_t{64} << 10;         // of requests that wait for their turn
-  /// Of answers that the client does not read: beyond, Handler::hold() is called for a stream, and
-  /// no further request is taken.
+  /// Bytes of answers that the client does not read: beyond, Handler::hold() is called for a
+  /// stream, and no further request is taken.
   size_t unwritten_bytes = size_t{256} << 10;
   double idle_seconds = 75;    // of a connection without a request
   double header_seconds = 10;  // from its first byte to its last one

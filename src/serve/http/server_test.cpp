@@ -60,7 +60,7 @@ class ServerTest : public testing::Test {
       server_->reply(id, {.body = answer_});
     }
   }
-  /// What `read` gives on the server's thread.
+  /// The value of `read` on the server's thread.
   template <typename Read>
   auto on_server(Read read) {
     std::promise<decltype(read())> promise;
@@ -98,14 +98,14 @@ class ServerTest : public testing::Test {
   static void send(tcp::socket& socket, std::string_view bytes) {
     asio::write(socket, asio::buffer(bytes.data(), bytes.size()));
   }
-  /// What comes until the end of the connection.
+  /// The bytes that come until the end of the connection.
   static std::string rest_of(tcp::socket& socket) {
     std::string out;
     boost::system::error_code end;
     asio::read(socket, asio::dynamic_buffer(out), end);
     return out;
   }
-  /// What comes until `bytes` have come or the connection has ended.
+  /// The bytes that come until there are `bytes` of them or the connection has ended.
   static std::string read(tcp::socket& socket, size_t bytes) {
     std::string out;
     boost::system::error_code end;
@@ -137,7 +137,7 @@ TEST_F(ServerTest, AnswersNoMoreThanItsClientReads) {
   std::string all;
   for (size_t i = 0; i < kRequests; ++i) all += kGet;
   send(socket, all);
-  // What the sockets of both sides keep counts, too.
+  // The bytes that the sockets of both sides keep count, too.
   const size_t taken = calls_at_rest();
   EXPECT_GT(taken, 10u);
   EXPECT_LT(taken * answer_.size(), size_t{8} << 20) << taken << " of " << kRequests;
