@@ -11,7 +11,7 @@
 namespace tokamak::openai {
 namespace {
 
-/// The grammar of one of those texts.
+/// The grammar of one of the texts in `choices`.
 Answer<Grammar> choice_grammar(const Json& choices) {
   std::vector<std::string> texts;
   for (const Json& choice : choices.as_array()) {
@@ -60,7 +60,7 @@ bool is_strict(const Json& function, bool value) {
   return strict != nullptr && *strict == Json(value);
 }
 
-/// What the arguments of tool `place` may be.
+/// The grammar of a function's arguments.
 Result<Grammar> arguments_grammar(const Json& function) {
   const Json* parameters = function.find("parameters");
   if (parameters == nullptr || parameters->is_null()) return Grammar::json_object();

@@ -20,7 +20,7 @@ struct AnswerHead {
   int64_t created = 0;  // unix seconds
   std::string model, fingerprint;
   uint64_t prompt_tokens = 0;         // of all prompts, before anything has run
-  bool counts_usage = false;          // in streams that tell it on request only
+  bool counts_usage = false;          // in streams that have it on request only
   bool has_logprobs = false;          // asked for
   Json call_shapes;                   // as Fields has them
   bool has_opaque_reasoning = false;  // in items of it

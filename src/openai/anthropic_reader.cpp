@@ -36,7 +36,7 @@ Answer<Json> call_of(const Json& block, const std::string& where) {
   return call_json(id, name, *input);
 }
 
-/// What a tool has given, also one that the service ran, whose results are often no texts.
+/// The result of a tool, also of one that the service ran, whose results are often no texts.
 Answer<Json> result_of(const Json& block, const std::string& where) {
   TOK_TRY(const std::string id, text_member(block, "tool_use_id", kField, where));
   const Json* content = block.find("content");
@@ -99,7 +99,8 @@ Answer<void> add_message(const Json& message, const std::string& where, Json::Ar
 /// `output_config` and, as the field was called before, `output_format`.
 Answer<void> read_output(Fields& fields) {
   const Json* format = fields.output_config.find("format");
-  const Json& asked = format == nullptr || format->is_null() ? fields.output_format : *format;
+  if (format != nullptr && format->is_null()) format = nullptr;
+  const Json& asked = format == nullptr ? fields.output_format : *format;
   if (asked.is_null() || is_empty_object(asked)) return {};
   const Json* schema = asked.find("schema");
   if (type_of(asked) != "json_schema" || schema == nullptr) {

@@ -1,4 +1,4 @@
-// What calls of tools are held to, of families that write arguments as JSON.
+// The grammars of calls of tools, for families that write arguments as JSON.
 #pragma once
 #include <string>
 #include <vector>

@@ -12,8 +12,8 @@ std::string special(std::string_view mark) {
   return kSpecialMark + std::string(mark);
 }
 
-/// The rules `start`, `channel`, `constrain` and `message` of marks, `text` of what stands between
-/// two of them, and `body`: a text and the mark that ends it.
+/// The rules `start`, `channel`, `constrain` and `message` of marks, `body`: a text and the mark
+/// that ends it, `next`: the beginning of a header, and `json`: the end of one in front of JSON.
 GrammarRules rules_of_marks() {
   GrammarRules rules;
   rules.add("start", mark_alone(special(kStartMark)));

@@ -1,4 +1,4 @@
-// What answers in channels are held to (channels.h).
+// The grammars of answers in channels (channels.h).
 #pragma once
 #include <vector>
 

@@ -10,7 +10,7 @@ constexpr std::string_view kSpace = " \t\r\n", kFunctions = "functions.", kRecip
 constexpr std::string_view kMarks[] = {kStartMark, kChannelMark, kConstrainMark, kMessageMark,
                                        kEndMark,   kCallMark,    kReturnMark};
 
-/// What follows the last `key` of a header, up to white space or a mark.
+/// The word after the last `key` of a header, up to white space or a mark.
 std::string_view word_after(std::string_view header, std::string_view key) {
   const size_t at = header.rfind(key);
   if (at == std::string_view::npos) return {};
@@ -53,11 +53,9 @@ OutputParts ChannelReader::push(std::string_view text) {
   if (body_ == Body::kNone) {
     header_ += text;
     // An answer without any marks is content from its beginning on.
-    if (has_marks_ || may_begin(" to=", header_) || header_.empty()) return out;
+    if (has_marks_ || may_begin(" to=", header_)) return out;
     body_ = Body::kContent;
     text = header_;
-    say(text, out);
-    return out;
   }
   say(text, out);
   return out;

@@ -1,5 +1,5 @@
 // Answers in channels, as models of the harmony form (gpt-oss) give them: messages, each with a
-// header that says where it goes.
+// header that names its channel.
 //
 //   <|channel|>analysis<|message|>why<|end|><|start|>assistant
 //   <|channel|>commentary to=functions.f <|constrain|>json<|message|>{...}<|call|>
@@ -21,7 +21,7 @@ inline constexpr std::string_view kStartMark = "<|start|>", kChannelMark = "<|ch
                                   kEndMark = "<|end|>", kCallMark = "<|call|>",
                                   kReturnMark = "<|return|>";
 
-/// What OutputReader is for models without channels.
+/// The counterpart of OutputReader for models with channels.
 class ChannelReader {
  public:
   /// `form` outlives it.

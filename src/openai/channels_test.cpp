@@ -34,7 +34,7 @@ void join(OutputParts& all, OutputParts parts) {
   }
 }
 
-/// What is read of a text whose marks are tokens, its text in pieces of every size.
+/// The parts of a text whose marks are tokens, whatever the size of the pieces between them.
 OutputParts read(const OutputForm& form, std::string_view text, bool is_cut = false) {
   ChannelReader whole(form);
   OutputParts expected;

@@ -148,13 +148,13 @@ bool comes_back(const ModelFiles& files, const ToolFamily& family) {
   return found == calls;
 }
 
-/// Channels are told apart by tokens alone.
+/// Whether answers have channels, whose marks must be tokens.
 bool has_channels(const ToolFamily* family, const Tokenizer* tokenizer) {
   return family != nullptr && family->has_channels && tokenizer != nullptr &&
          tokenizer->token_to_id(kChannelMark) && tokenizer->token_to_id(kMessageMark);
 }
 
-/// What the prompt has of the header of a message in channels, after the role.
+/// The part after the role of a header that the prompt has begun, of a message in channels.
 std::string opened_header(std::string_view prompt) {
   const size_t start = prompt.rfind(kStartMark);
   if (start == std::string_view::npos) return {};

@@ -20,7 +20,7 @@ struct ChatForm {
   bool has_channels = false;  // the tools' family has them, and reasoning is one
   const ToolFamily* tools = nullptr;
   /// The template knows no tools, or shows calls as its family does not: an instruction of ours
-  /// says how to call them, in a message of the system.
+  /// in a message of the system explains how to call them.
   bool is_generic = false;
   TurnRules turns;
   std::vector<std::string> efforts;  // of reasoning, that the template knows
@@ -33,11 +33,11 @@ struct ChatForm {
 /// `tokenizer`: null where there is none.
 ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer);
 
-/// How the answer to a prompt is read, but for calls of tools; whether it starts within reasoning
-/// the prompt says. `keeps_reasoning`: as content, with its marks.
+/// The form of the answer to a prompt, but for calls of tools; it starts within reasoning where the
+/// prompt has opened some. `keeps_reasoning`: as content, with its marks.
 OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning);
 
-/// Ends an answer where the form says it does, beside the model's own ends.
+/// Lets the tokens of `end_ids` end an answer, beside the model's own ends.
 void add_end_ids(const ChatForm& chat, GenerationParams& params);
 
 /// What the model's template gets for a chat (chat_variables() of messages.h), with tools in words

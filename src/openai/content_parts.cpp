@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "base/utf8.h"
 #include "openai/image_parts.h"
+#include "openai/readers.h"
 
 namespace tokamak::openai {
 namespace {
@@ -23,14 +24,10 @@ struct PartsReader {
   Answer<void> add(const Json& part, const std::string& where);
 
  private:
-  void add_text(std::string_view text) {
-    parts.push_back(Json(Json::Object{{"type", "text"}, {"text", text}}));
-  }
+  void add_text(std::string_view text) { parts.push_back(text_part(text)); }
   Answer<std::string> member(const Json& object, std::string_view name,
                              const std::string& where) const {
-    const std::string* text = text_in(object, name);
-    if (text == nullptr) return wrong(field, "{}.{} is missing or no text.", where, name);
-    return *text;
+    return text_member(object, name, field, where);
   }
   Answer<void> add_image_url(const Json& part, const std::string& where);
   Answer<void> add_source(const Json& block, const std::string& where);
@@ -196,8 +193,7 @@ Answer<void> PartsReader::add_file_bytes(std::string_view media_type, std::strin
   }
   const auto bytes = bytes_of_loose_base64(base64);
   if (!bytes) return wrong(field, "{} is no base64.", where);
-  std::string text;
-  for (const std::byte byte : *bytes) text += char(byte);
+  const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   if (text.starts_with("%PDF-") || !is_valid_utf8(text) || text.find('\0') != text.npos) {
     return wrong(field, "{} is {}, which is not read here: send its text, or its pages as images.",
                  where, text.starts_with("%PDF-") ? "a PDF" : "a file that is no text in UTF-8");

@@ -27,7 +27,7 @@ Json numbers_json(std::span<const float> numbers) {
   return out;
 }
 
-/// Whether texts that do not fit are cut: of Ollama's, unless they ask not to.
+/// Whether texts that do not fit are cut: for Ollama's requests that is the default.
 Answer<bool> truncates(const Fields& fields, bool is_ollama) {
   const Json& asked = fields.truncate;
   if (asked.is_null()) return is_ollama;
@@ -95,7 +95,7 @@ class EmbeddingJob final : public Job {
     return false;
   }
 
-  /// As text at once: JSON of all numbers would take many times their memory.
+  /// Appends it as text at once: JSON of all numbers would take many times their memory.
   void add(std::span<const float> vector) {
     if (done_ > 0) list_ += ", ";
     if (endpoint != kEmbeddings) {

@@ -33,7 +33,7 @@ enum Endpoint : uint32_t {
   kOllamaEmbeddings = 1 << 16,  // as its embed was before
 };
 
-/// Of max_tokens: the context is the limit.
+/// The value of max_tokens with which the context is the limit.
 inline constexpr int64_t kUnlimited = int64_t{1} << 53;
 
 /// Values as a body gives them, within the table's ranges. A field that is absent or null is unset,

@@ -21,7 +21,7 @@ Answer<void> check_detail(const Json& image, const std::string& where) {
                quoted(*detail));
 }
 
-/// What follows "data:...;base64,"; of an address without any scheme all of it.
+/// The part after "data:...;base64,"; an address without any scheme is all of it.
 Answer<std::string> base64_in(std::string_view url, const std::string& where) {
   constexpr std::string_view kScheme = "data:", kBase64 = "base64";
   url = trimmed(url);

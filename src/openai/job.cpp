@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "openai/answer_writer.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -19,10 +21,10 @@ bool Job::step() {
 }
 
 void Job::fail(const ApiError& error) {
-  const std::string body = error.body(dialect_).dump();
-  if (!has_begun_) return sink_.whole(error.status, body);
+  const Json body = error.body(dialect_);
+  if (!has_begun_) return sink_.whole(error.status, body.dump());
   // Within a sound there are no words for it.
-  if (is_events_) sink_.write(fmt::format("data: {}\n\n", body));
+  if (is_events_) sink_.write(openai::event(body));
   sink_.end();
 }
 
@@ -34,7 +36,7 @@ void Job::begin(std::string_view content_type) {
 
 void Job::event(const Json& json) {
   begin("text/event-stream; charset=utf-8");
-  sink_.write(fmt::format("data: {}\n\n", json.dump()));
+  sink_.write(openai::event(json));
 }
 
 }  // namespace tokamak::openai

@@ -22,7 +22,7 @@ struct SaidToken {
 Json chat_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens);
 Json completion_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens);
 
-/// Those of UTF-8 that begin within `text`.
+/// The number of characters that begin within `text`.
 uint64_t count_characters(std::string_view text);
 /// The offsets of a prompt's tokens in the text that shows it: with those special tokens that the
 /// text spells, without those that were added to it.

@@ -167,14 +167,22 @@ Answer<Json> message_of(const Json& message, const std::string& where) {
   return out;
 }
 
-/// As templates read it: an image is a word, whose bytes take their place later.
-Json for_template(Json message) {
-  Json& content = *message.find("content");
-  if (!content.is_array()) return message;
-  for (Json& part : content.as_array()) {
-    if (is_image_part(part)) part = Json(Json::Object{{"type", "image"}});
+/// The message in the form of templates: an image is a word, whose place its bytes take later.
+Json for_template(const Json& message) {
+  if (!message.find("content")->is_array()) return message;
+  Json out;
+  for (const auto& [name, value] : message.as_object()) {
+    if (name != "content") {
+      out.set(name, value);
+      continue;
+    }
+    Json::Array parts;
+    for (const Json& part : value.as_array()) {
+      parts.push_back(is_image_part(part) ? Json(Json::Object{{"type", "image"}}) : part);
+    }
+    out.set(name, std::move(parts));
   }
-  return message;
+  return out;
 }
 
 }  // namespace

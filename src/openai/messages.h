@@ -14,7 +14,7 @@ namespace tokamak::openai {
 /// Errors say which message and which part of it is wrong.
 Answer<void> read_chat(Fields& fields);
 
-/// What the chat template gets: messages, in which images are parts {"type": "image"}, tools,
+/// The variables of a chat template: messages, in which images are parts {"type": "image"}, tools,
 /// add_generation_prompt, and the members of chat_template_kwargs. REQUIRES: read_chat(),
 /// read_tools().
 Answer<Json> chat_variables(const Fields& fields);

@@ -50,7 +50,7 @@ std::string digest_of(const std::string& text) {
   return out;
 }
 
-/// What the tensors' names, types and shapes say of a model.
+/// Sets the members that follow from the tensors' names, types and shapes.
 void read_weights(const ModelFiles& files, ModelCard& card) {
   uint64_t elements = 0;
   std::string all;

@@ -1,4 +1,4 @@
-// What a model is for, in words for clients.
+// The use of a model, in words for clients.
 #pragma once
 #include "engine/task.h"
 #include "openai/api_error.h"

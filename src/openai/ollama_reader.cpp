@@ -31,7 +31,7 @@ Answer<void> read_messages(Fields& fields) {
   Json::Array& messages = fields.messages.as_array();
   for (size_t i = 0; i < messages.size(); ++i) {
     Json& message = messages[i];
-    if (!message.is_object()) continue;  // the chat's reader says what is wrong with it
+    if (!message.is_object()) continue;  // the chat's reader refuses it
     const Json* content = message.find("content");
     if (content == nullptr || content->is_null()) message.set("content", "");
     content = message.find("content");

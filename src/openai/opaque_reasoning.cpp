@@ -20,8 +20,7 @@ std::optional<std::string> reasoning_of_opaque(std::string_view opaque) {
   if (!opaque.starts_with(kPrefix)) return std::nullopt;
   const auto bytes = bytes_of_base64(opaque.substr(kPrefix.size()));
   if (!bytes) return std::nullopt;
-  std::string text;
-  for (const std::byte byte : *bytes) text += char(byte);
+  std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   if (!is_valid_utf8(text)) return std::nullopt;
   return text;
 }

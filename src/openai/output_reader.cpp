@@ -266,7 +266,7 @@ OutputParts OutputReader::push_mark(std::string_view mark) {
        (mark == form_->answer_close && is_marked_answer_) ||
        (tools != nullptr && mark == tools->open));
   if (!closes && !opens) {
-    // Within a call it is part of it; elsewhere it says nothing, unless it is of reasoning.
+    // Within a call it is part of it; elsewhere it has no meaning, unless it is of reasoning.
     if (is_in_call || form_->keeps_reasoning) pending_ += mark;
     if (state_ == State::kArguments || !is_in_call) take_pending(out);
     return out;

@@ -23,7 +23,7 @@ class OutputReader {
   OutputParts push(std::string_view text);
   /// A token that is one of the form's marks.
   OutputParts push_mark(std::string_view mark);
-  /// What was held back, as it might have become a mark or a call. `is_cut`: a limit ended the
+  /// Gives the rest, which might have become a mark or a call. `is_cut`: a limit ended the
   /// answer, so that a call without its end is not content but lost.
   OutputParts finish(bool is_cut = false);
 

@@ -5,7 +5,7 @@
 namespace tokamak::openai {
 namespace {
 
-/// -1: as many tokens as the context leaves, as programs for llama.cpp and Ollama say it.
+/// Reads -1, which programs for llama.cpp and Ollama send, as all that the context leaves.
 Answer<void> read_limits(Fields& fields, bool is_chat) {
   for (auto Fields::* member : {&Fields::max_tokens, &Fields::max_completion_tokens}) {
     std::optional<int64_t>& limit = fields.*member;
@@ -17,7 +17,7 @@ Answer<void> read_limits(Fields& fields, bool is_chat) {
   return {};
 }
 
-/// What the answer is held to, as vLLM has it in one field.
+/// Reads the one field in which vLLM has all that an answer may be held to.
 Answer<void> read_structures(Fields& fields) {
   if (fields.structured_outputs.is_null()) return {};
   for (const auto& [name, value] : fields.structured_outputs.as_object()) {
@@ -41,7 +41,7 @@ Answer<void> read_structures(Fields& fields) {
   return {};
 }
 
-/// Texts are all that is made.
+/// Refuses answers that are no texts.
 Answer<void> check_modalities(const Fields& fields) {
   if (fields.modalities.is_null()) return {};
   for (const Json& one : fields.modalities.as_array()) {

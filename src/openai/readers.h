@@ -1,6 +1,6 @@
 // Bodies of other protocols become the request that a chat of OpenAI's is.
 //
-// What all readers do with a field (decision 0066): one that changes what is asked is obeyed or
+// The rule of all readers for fields (decision 0066): one that changes what is asked is obeyed or
 // refused with an error that names it; what changes nothing is ignored; another name or spelling
 // of the same, as programs send it, is taken in every protocol.
 #pragma once
@@ -16,8 +16,8 @@ struct TextBody {
   bool only_loads = false;  // nothing is asked but whether the model is there
 };
 
-/// `endpoint`: one that gives texts, kCountTokens or kApplyTemplate. Errors say which part of the
-/// body is wrong.
+/// `endpoint`: one that gives texts, kCountTokens or kApplyTemplate. Errors name the part of the
+/// body that is wrong.
 Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint);
 
 // By dialect; `fields` as the table has read them.
@@ -35,7 +35,7 @@ Answer<void> read_continuation(Fields& fields, Endpoint endpoint);
 /// Whether the model reasons, and how much: in `enable_thinking` and `reasoning_effort`.
 Answer<void> read_thinking(Fields& fields);
 
-/// Whether `include` asks for reasoning.encrypted_content.
+/// Whether `include` has reasoning.encrypted_content.
 bool has_opaque_reasoning(const Fields& fields);
 
 /// The name that a model sees of a function in a namespace.

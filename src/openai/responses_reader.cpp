@@ -9,7 +9,7 @@ namespace tokamak::openai {
 namespace {
 
 constexpr std::string_view kField = "input";
-// Steps that another service has taken by itself, of which it tells: what came of them stands in
+// Steps that another service has taken by itself and shows here: what came of them stands in
 // the messages that follow. Summaries that only it can read are among them.
 constexpr std::string_view kPassedOver[] = {
     "web_search_call",    "file_search_call",   "code_interpreter_call", "image_generation_call",

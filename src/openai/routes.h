@@ -40,7 +40,7 @@ std::string_view plain_path(std::string_view path);
 /// Errors: 404, 405.
 Answer<const Route*> find_route(const HttpRequest& request);
 
-/// The path as far as it says which route it is, "/v1/models/" of all models; "" where there is no
+/// The part of the path that names its route, "/v1/models/" of all models; "" where there is no
 /// route. `path` has nothing that follows '?'.
 std::string_view route_label(std::string_view path);
 

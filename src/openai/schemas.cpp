@@ -79,7 +79,7 @@ Answer<void> read_schema(Json& schema, const std::string& where) {
   if (schema.is_bool()) return {};
   if (is_empty_object(schema)) schema = Json(Json::Object{});
   if (!schema.is_object()) return wrong_schema(where, schema, "a JSON Schema");
-  // What a serializer writes for a keyword that is not set.
+  // Serializers write null for a keyword that is not set.
   std::erase_if(schema.as_object(), [](const Json::Member& member) {
     return member.second.is_null() && member.first != "const" && member.first != "default";
   });

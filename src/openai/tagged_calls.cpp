@@ -50,7 +50,7 @@ bool is_text(const Json* parameters, std::string_view name) {
   return type != nullptr && *type == Json("string");
 }
 
-/// A value as it stands between tags: a text where the schema says so, else JSON if it is some.
+/// Sets a value from the text between tags: a text where the schema has one, else JSON if it is.
 void set_value(const Json* parameters, std::string_view key, std::string_view text, Json& out) {
   const std::string_view value = without_line_ends(text);
   const auto parsed = Json::parse(value);

@@ -295,7 +295,7 @@ Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
   TOK_TRY(const HeldAnswer held, with.grammars.of(fields, job.form, tenant));
   job.form.holds_calls = held.holds_calls;
   job.form.demands_calls = held.demands_calls;
-  // Where calls are held, marks may be spelled, but for special tokens.
+  // Held calls may have their marks spelled, but for those that are special tokens.
   for (const TokenMark& mark : job.marks) {
     if (!held.holds_calls || mark.is_special) job.form.token_marks.push_back(mark.text);
   }

@@ -27,7 +27,7 @@ struct TextJob {
   bool is_chat = false;  // the prompt is the messages and not `prompt`
 };
 
-/// What requests for text are read with, one after the other.
+/// The means to read requests for text, one after the other.
 struct TextReading {
   const Engine& engine;
   const ChatForm& chat;
@@ -35,7 +35,7 @@ struct TextReading {
   ByteBudget& decoded;  // of the images of all requests
 };
 
-/// Reads what a body asks for. What is kept of it is `tenant`'s alone. `admit` is called when it is
+/// Reads the request in a body. All that is kept is `tenant`'s alone. `admit` is called when it is
 /// known how many sequences that is; its error comes before the work of reading the prompts. Its
 /// max_tokens fit the context. Errors name the field.
 Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,

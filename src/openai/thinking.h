@@ -20,7 +20,7 @@ inline constexpr std::string_view kEfforts[] = {"none", "minimal", "low", "mediu
 std::vector<std::string> known_efforts(const ModelFiles& files, std::string_view chat_template);
 
 /// Sets reasoning_effort to the known one that is nearest, and enable_thinking, which some
-/// templates call thinking: false for the efforts none and minimal. What chat_template_kwargs say
+/// templates call thinking: false for the efforts none and minimal. What chat_template_kwargs has
 /// stays. REQUIRES: read_thinking().
 void set_thinking(const Fields& fields, const std::vector<std::string>& known, Json& variables);
 

@@ -21,7 +21,7 @@ struct ToolFamily {
   bool (*fits)(std::string_view chat_template);
   /// The calls between the marks; nothing where the text is none. `tools` as in a request.
   std::optional<std::vector<ToolCall>> (*parse)(std::string_view text, const Json& tools);
-  /// Where a call is {"name": "f", KEY: {...}}, the key of the arguments; else empty.
+  /// The key of the arguments where a call is {"name": "f", KEY: {...}}; else empty.
   std::string_view arguments_key;
   bool is_whole_message = false;  // a call without `open` may be, if it is all of it
   bool has_one_call = false;      // a message has one at most

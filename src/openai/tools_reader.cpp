@@ -61,7 +61,7 @@ class ToolsReader {
     const Json* function = tool.find("function");
     const bool is_function = type.empty() || type == "function";
     if (is_function && function != nullptr && function->is_object()) {
-      return add_function(*function, "parameters", where + ".function");
+      return add_function(*function, "parameters", where + ".function", true);
     }
     if (is_function && text_in(tool, "name") != nullptr && !is_anthropic_) {
       const bool has_schema = tool.find("input_schema") != nullptr;
@@ -87,10 +87,9 @@ class ToolsReader {
 
   /// A function, whatever it is wrapped in; of members that only OpenAI's chats have those that
   /// templates may read.
-  Answer<void> add_function(const Json& function, std::string_view schema,
-                            const std::string& where) {
+  Answer<void> add_function(const Json& function, std::string_view schema, const std::string& where,
+                            bool is_chat = false) {
     Json made(Json::Object{});
-    const bool is_chat = where.ends_with(".function");
     for (const auto& [name, value] : function.as_object()) {
       if (name == schema) {
         if (value.is_null()) continue;
@@ -110,7 +109,7 @@ class ToolsReader {
     const std::string* name = text_in(custom, "name");
     const std::string* description = text_in(custom, "description");
     std::string about = description == nullptr ? "" : *description;
-    // What the text must be stands in a grammar, which says it to the model as well.
+    // The form of the text stands in a grammar, which the model can read as well.
     if (const Json* format = custom.find("format")) {
       const Json* grammar = format->find("grammar");
       const std::string* definition =

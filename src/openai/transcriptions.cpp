@@ -116,7 +116,7 @@ class TranscriptionJob final : public Job {
     return {};
   }
 
-  /// As the whole text, which does not begin with a space.
+  /// Sends a part of the whole text, which does not begin with a space.
   void show(std::string_view text) {
     if (!has_text_) text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     if (text.empty()) return;

@@ -93,7 +93,7 @@ void put_system(Json::Array& messages, std::string text, bool has_system) {
   }
 }
 
-/// Moves images of results into a turn of the user after them; "[image]" says where they were.
+/// Moves images of results into a turn of the user after them; "[image]" takes their place.
 void move_tool_images(Json::Array& messages) {
   Json::Array out, images;
   const auto flush = [&] {
@@ -122,7 +122,7 @@ std::string take_reasoning(Json& message) {
   return text;
 }
 
-/// What follows in the role of the last message, or of the user after a tool, becomes a part of it.
+/// Joins a message to the one before it that has its role, or to a tool's where it is the user's.
 void join_turns(Json::Array& messages, const TurnRules& rules) {
   Json::Array out;
   for (Json& message : messages) {

@@ -1,5 +1,5 @@
 // The turns that a chat template takes: templates refuse conversations that protocols allow, or
-// drop a part of them without a word. What a template does is found with small conversations.
+// drop a part of them without a word. Small conversations show what a template does.
 #pragma once
 #include "base/json.h"
 
