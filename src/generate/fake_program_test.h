@@ -65,7 +65,7 @@ class FakeProgram : public Program {
     plan_.buffers.push_back(cache);
     plan_.buffers.push_back(table);
   }
-  /// Rows of images, of one number each, and a phase for steps that read of them.
+  /// Adds rows of images, of one number each, and a phase for steps that read of them.
   void add_images(uint32_t capacity) {
     Buffer rows{.use = BufferUse::kRows};
     rows.tensor.shape = {capacity, 1};

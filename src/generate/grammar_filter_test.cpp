@@ -51,7 +51,7 @@ TEST(GrammarFilter, AllowsTokensThatBeginOrGoOnWithTheText) {
   EXPECT_EQ(allowed(filter), Ids{}) << "no token is a c";
 }
 
-/// What names a special token.
+/// Returns a grammar that names a special token.
 Grammar token(std::string_view name) {
   std::vector<Grammar::State> states;
   for (const char byte : kSpecialMark + std::string(name)) {

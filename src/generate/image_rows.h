@@ -54,8 +54,8 @@ class ImageRows {
   uint32_t capacity() const { return capacity_; }
   bool has_places() const { return angles_ != nullptr; }
   bool needs_whole() const { return needs_whole_; }
-  /// Counts how often ids began again, as they do after some billions: ids of one epoch say nothing
-  /// in another.
+  /// Counts how often ids began again, as they do after some billions: ids of one epoch name no
+  /// images of another.
   uint32_t epoch() const { return epoch_; }
 
   /// An image of that many tokens, whose rows `encode` makes. REQUIRES: no more than the capacity.

@@ -359,10 +359,7 @@ void Scheduler::end_overdue() {
   const double now = clock_();
   for (const auto& [id, sequence] : sequences_) {
     if (sequence->is_finished) continue;
-    const Request& request = sequence->request;
-    const bool is_overdue = request.deadline && now >= *request.deadline;
-    const bool is_unwanted = request.callbacks.cancelled && request.callbacks.cancelled();
-    if (!sequence->is_cancelled && !is_overdue && !is_unwanted) continue;
+    if (!sequence->is_cancelled && !is_unwanted(*sequence, now)) continue;
     sequence->text.end_for(FinishReason::kCancelled);
     finish(*sequence);
   }
@@ -394,9 +391,7 @@ void Scheduler::abandon(const Error& error) {
   blocked_.reset();
   prefixes_.forget();
   pool_.reset();
-  checkpoints_.clear();
-  last_in_slot_ = {};
-  written_ = 0;
+  forget_prefixes();
   if (options_.drafts != nullptr) options_.drafts->forget();
 }
 

@@ -174,7 +174,7 @@ class Scheduler {
   Result<void> submit(InFlightStep step, std::vector<Slot> slots, std::vector<uint32_t> ids,
                       std::vector<uint32_t> outputs, std::span<const InputWrite> inputs = {},
                       std::span<const BufferCopy> copies = {});
-  bool is_unwanted(const Row& row) const;  // while its step runs
+  static bool is_unwanted(const Sequence& sequence, double now);  // by its caller, or too late
   /// How many steps more the device may make of it on tokens that it chose itself.
   uint32_t room_ahead(const Sequence& sequence) const;
   uint32_t max_steps_ahead() const;  // of one phase that may be under way
@@ -238,7 +238,7 @@ class Scheduler {
   Speculation speculation_;
   uint32_t verify_rows_ = 0;  // most of a step that verifies; 0: there is none
   uint64_t decided_at_ = 0;   // of the last defer_for_verification()
-  bool defer_ = false;        // what it said
+  bool defer_ = false;        // its result
   double last_arrival_ = 0;   // when the device had done the step before, by the clock
   uint32_t short_rows_ = 0;
   uint32_t losses_ = 0;  // since something arrived

@@ -34,7 +34,7 @@ Result<void> Scheduler::take_results() {
 }
 
 Result<void> Scheduler::take_all(const InFlightStep& step) {
-  if (!step.error) take_times(step);  // of one that has ended early they say nothing
+  if (!step.error) take_times(step);  // those of a step that ended early mean nothing
   for (uint32_t i = 0; i < step.steps; ++i) TOK_TRY(take_step(step, i));
   return {};
 }

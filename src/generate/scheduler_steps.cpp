@@ -81,17 +81,17 @@ Result<void> Scheduler::submit(InFlightStep step, std::vector<Slot> slots,
   stats_.steps += step.steps;
   const auto shared = std::make_shared<InFlightStep>(std::move(step));
   request.cancelled = [this, shared] {
-    return std::ranges::all_of(shared->members,
-                               [this](const Row& row) { return is_unwanted(row); });
+    return std::ranges::all_of(shared->members, [this, now = clock_()](const Row& row) {
+      return !is_current(row) || is_unwanted(*row.sequence, now);
+    });
   };
   return submit(shared, std::move(request));
 }
 
-bool Scheduler::is_unwanted(const Row& row) const {
-  if (!is_current(row)) return true;
-  const Request& request = row.sequence->request;
+bool Scheduler::is_unwanted(const Sequence& sequence, double now) {
+  const Request& request = sequence.request;
   return (request.callbacks.cancelled && request.callbacks.cancelled()) ||
-         (request.deadline && clock_() >= *request.deadline);
+         (request.deadline && now >= *request.deadline);
 }
 
 uint32_t Scheduler::prefill_tokens() const {

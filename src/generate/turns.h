@@ -14,7 +14,7 @@ namespace tokamak {
 /// came first: a call of a hundred choices does not keep the next call waiting for all of them.
 class Turns {
  public:
-  /// What a request is by its turn. Numbers count by arrival.
+  /// The properties of a request that decide its turn. Numbers count by arrival.
   struct Ticket {
     uint64_t number = 0;
     int priority = 0;
