@@ -92,6 +92,8 @@ class Engine {
   /// GenerationParams sample from the model's probabilities as they are. An error where what the
   /// files say of sampling is wrong: those who do not sample need not care.
   Result<GenerationParams> defaults() const;
+  /// The end ids of defaults(), for those who do not sample.
+  const std::optional<std::vector<uint32_t>>& end_ids() const { return defaults_.end_ids; }
 
   /// What generate(), rerank() and start() do from here on is of that adapter; "": of the model as
   /// it is.
@@ -109,7 +111,7 @@ class Engine {
   /// again. Requests of the scheduler go on meanwhile. No callback may make such a call.
   Result<Generation> generate(Request request);
 
-  /// Why it reads no images: the model does not, or was opened for text. Any thread may call this
+  /// Errors: the model reads no images, or was opened for text only. Any thread may call this
   /// and image_tokens(), the tokens of a prompt that an image of that size takes.
   Result<void> check_images() const;
   Result<uint32_t> image_tokens(ImageSize image) const;

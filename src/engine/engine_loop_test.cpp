@@ -1,4 +1,4 @@
-// What is left of an engine's requests when memory runs out in the middle of its work.
+// The state of an engine's requests when memory runs out in the middle of its work.
 #include "engine/engine_loop.h"
 
 #include <gtest/gtest.h>

@@ -34,9 +34,9 @@ class ImageEncoder {
   Result<uint32_t> tokens(ImageSize image) const;
   /// The image as the tower takes it. Any thread may call it.
   Result<FittedImage> fit(Image image) const;
-  /// The image by ids that a prompt may have, which its rows follow when a step reads them. One
-  /// that was added before for the same tenant does not go through the tower again: how long it
-  /// takes tells nobody what others have sent. The first run loads the tower.
+  /// Gives the image ids that a prompt may have; its rows are made when a step reads them. One that
+  /// was added before for the same tenant does not go through the tower again; for another tenant
+  /// it does: the time must not reveal what others have sent. The first run loads the tower.
   ImageRef add(FittedImage image, std::string_view tenant);
   /// Loads the tower and runs it once, on a black image.
   Result<void> warm_up();

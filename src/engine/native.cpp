@@ -14,6 +14,7 @@
 #include "engine/nemo_files.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
+#include "hub/repo_files.h"
 #include "hub/settings.h"
 #include "tune/background_self_test.h"
 #include "tune/device_measurements.h"
@@ -92,22 +93,18 @@ std::string folder_of(const std::string& path) {
   return file_exists(folder + "/config.json") ? folder : path;
 }
 
-/// The .gguf file of a folder that holds nothing else of a model, `path` for anything else. Parts
-/// of a split file count as one, and towers that see are part of another file.
+/// The .gguf model of a folder that holds nothing else of one, `path` for anything else.
 Result<std::string> gguf_of(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code failed;
   if (!is_directory(path) || file_exists(path + "/config.json")) return path;
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(path, failed)) {
-    const std::string name = entry.path().filename().string();
-    const size_t part = name.find("-of-");
-    const bool is_later_part = part != name.npos && !name.substr(0, part).ends_with("-00001");
-    if (!name.ends_with(".gguf") || name.contains("mmproj") || is_later_part) continue;
-    found.push_back(name);
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(path, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    names.push_back(entry->path().filename().string());
   }
+  const std::vector<std::string> found = hub::gguf_models(names);
   if (found.empty()) return path;
-  std::ranges::sort(found);
   const auto whole = [&](const std::string& name) { return (fs::path(path) / name).string(); };
   if (found.size() == 1) return whole(found[0]);
   return fail(ErrorCode::kUsage, "{} holds several .gguf files, expected the path of one: {}.",

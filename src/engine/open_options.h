@@ -41,7 +41,7 @@ struct OpenOptions {
                                   // as many as `memory` has room for
   std::string memory;             // most that the model may take of the device's: a size as "6GiB",
                        // or a share of what is free as "70%"; "": 90% where that is known
-  uint64_t free_memory = 0;  // bytes; 0: not known; open() asks where it is the host's memory
+  uint64_t free_memory = 0;  // bytes; 0: not known; open() finds it where it is the host's memory
   uint32_t chunk = 0;        // most tokens of a prefill step; 0: 512, and up to 4096
                              // where matrix units multiply
   std::string kv = "auto";   // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
@@ -77,7 +77,7 @@ struct OpenOptions {
   VariantAdvice advice;          // open() adds to it what is known of the device
   LoadProgress progress;
   std::string chat_template;  // in Jinja, in place of the model's own; "": that
-  /// Changes what requests get that say nothing, which is what the model's files recommend.
+  /// Changes the defaults of requests, which are those that the model's files recommend.
   std::function<Result<void>(GenerationParams&, const Tokenizer&)> change_defaults;
   std::function<void(std::string_view)> notice;  // what the user should know: a slow device
   /// Gives what the constants of the graph are read from instead of the checkpoint; open() looks

@@ -149,27 +149,23 @@ fuse::Target fusion_target(const DeviceInfo& device) {
 Result<BuildOptions> build_options(const Engine::Compiled& compiled, const TensorFile& weights,
                                    const DeviceInfo& device, const OpenOptions& options) {
   const uint32_t made_for = compiled.facts.max_context;
+  const std::optional<Encoder>& encoder = compiled.encoder;
+  const uint32_t most =
+      encoder && encoder->max_tokens != 0 ? std::min(made_for, encoder->max_tokens) : made_for;
   const uint32_t context =
-      options.context_is_limit ? std::min(options.context, made_for) : options.context;
+      options.context_is_limit ? std::min(options.context, most) : options.context;
   if (context > made_for) {
     return fail(ErrorCode::kUsage, "context is {}, but the model was made for {} positions.",
                 options.context, made_for);
   }
-  const std::optional<Encoder>& encoder = compiled.encoder;
   const bool gives_text = compiled.gives_text();
   if (options.context == 1 && gives_text && !options.all_logits) {
     return fail(ErrorCode::kUsage, "context is 1, but a prompt and a token need 2 positions.");
   }
   BuildOptions build;
   const bool goes_on = gives_text || compiled.facts.speaks;
-  build.context = std::min(made_for, goes_on ? kDefaultContext : kDefaultEncoderContext);
-  if (encoder && encoder->max_tokens != 0) {
-    build.context = std::min(build.context, encoder->max_tokens);
-  }
+  build.context = std::min(most, goes_on ? kDefaultContext : kDefaultEncoderContext);
   if (context != 0) build.context = context;
-  if (options.context_is_limit && encoder && encoder->max_tokens != 0) {
-    build.context = std::min(build.context, encoder->max_tokens);
-  }
   if (build.context == 1 && gives_text && !options.all_logits) {
     return fail(ErrorCode::kUsage,
                 "context is 1, expected at least 2: one position for a prompt, one for a token.");

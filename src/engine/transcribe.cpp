@@ -6,12 +6,11 @@ namespace tokamak {
 
 Result<std::unique_ptr<Transcriber>> make_transcriber(Engine& engine) {
   TOK_TRY(check_task(engine.compiled(), Task::kSpeech));
-  TOK_TRY(const GenerationParams defaults, engine.defaults());
   auto made = Transcriber::make({.program = engine.program(),
                                  .model = *engine.compiled().speech,
                                  .description = engine.files().description,
                                  .tokenizer = engine.tokenizer().value_or(nullptr),
-                                 .end_ids = defaults.end_ids.value_or(std::vector<uint32_t>()),
+                                 .end_ids = engine.end_ids().value_or(std::vector<uint32_t>()),
                                  .vocab = engine.compiled().facts.vocab});
   if (!made) return Failure(made.error().within(engine.files().name));
   return made;

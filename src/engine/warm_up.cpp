@@ -1,10 +1,8 @@
 #include "engine/warm_up.h"
 
-#include <algorithm>
-#include <memory>
-#include <optional>
 #include <vector>
 
+#include "backend/one_sequence.h"
 #include "engine/engine.h"
 #include "engine/image_encoder.h"
 
@@ -19,14 +17,8 @@ Result<void> run_once(Program& program, size_t phase) {
                       .tokens = kToken,
                       .done = {}};
   if (!chooses(own.kind)) request.outputs = kOutput;
-  const auto failure = std::make_shared<std::optional<Error>>();
-  request.done = [failure](Result<std::span<const float>> values) {
-    if (!values) *failure = std::move(values).error();
-  };
   request.result_bytes = sizeof(float);
-  TOK_TRY(program.submit(request));
-  TOK_TRY(program.wait());
-  if (*failure) return Failure(**failure);
+  TOK_TRY(run_and_read(program, std::move(request)));
   return {};
 }
 

@@ -143,6 +143,19 @@ Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
   return chosen;
 }
 
+std::vector<std::string> gguf_models(std::span<const std::string> paths) {
+  std::map<std::string, std::string> first;  // by group
+  for (const std::string& path : paths) {
+    if (!is_model(path)) continue;
+    std::string& own = first[split_group(path)];
+    if (own.empty() || path < own) own = path;
+  }
+  std::vector<std::string> out;
+  for (auto& [group, path] : first) out.push_back(std::move(path));
+  std::ranges::sort(out);
+  return out;
+}
+
 bool chooses_default(std::span<const std::string> paths) {
   std::set<std::string> groups, defaults;
   for (const std::string& path : paths) {

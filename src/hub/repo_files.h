@@ -23,6 +23,10 @@ Result<std::vector<std::string>> choose_gguf(std::span<const std::string> paths,
                                              std::string_view choice,
                                              std::string_view repo = "org/name");
 
+/// The first file of each .gguf model among `paths`, sorted: projectors of images and importance
+/// matrices are none, and the parts of a split file are one.
+std::vector<std::string> gguf_models(std::span<const std::string> paths);
+
 /// Whether "" means one of several models, by its quantization.
 bool chooses_default(std::span<const std::string> paths);
 
