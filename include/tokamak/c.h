@@ -86,8 +86,8 @@ TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
  * image_pixels, batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling,
- * adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread; tokamak/model_options.h says
- * what they mean. */
+ * adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread; tokamak/model_options.h
+ * describes them. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);
 
@@ -147,7 +147,7 @@ TOKAMAK_API void tokamak_request_free(tokamak_request* request);
  * repetition_penalty, presence_penalty, frequency_penalty, logit_bias (ID:BIAS; each call adds
  * one), seed, stop (each call adds one), end_ids ("2,5"; "": none), min_tokens, logprobs,
  * top_logprobs, prompt_logprobs, grammar, json_schema, regex, choices (each call adds one),
- * priority, deadline (seconds), tenant, adapter; tokamak/request.h says what they mean. */
+ * priority, deadline (seconds), tenant, adapter; tokamak/request.h describes them. */
 TOKAMAK_API bool tokamak_request_set(tokamak_request* request, const char* name, const char* value,
                                      tokamak_error** error);
 /* Tokens to continue, as they are. */
@@ -180,8 +180,8 @@ typedef struct {
   float logprob;
 } tokamak_token_logprob;
 
-/* What has come since the last piece. `size` is sizeof(tokamak_piece) as the caller knows it: later
- * versions of the library may have more at the end, and fill no more than that. */
+/* The text and tokens since the last piece. `size` is sizeof(tokamak_piece) as the caller knows it:
+ * later versions of the library may have more at the end, and fill no more than that. */
 typedef struct {
   size_t size;
   const char* text; /* whole characters; may be empty */
@@ -190,7 +190,7 @@ typedef struct {
   const float* logprobs; /* of those; NULL where they were not asked for */
   size_t count;          /* of tokens */
   /* The most probable tokens in place of each, best first: `top_count` for the first token, then as
-   * many for the next. NULL where top_logprobs did not ask for them. */
+   * many for the next. NULL where top_logprobs is 0. */
   const tokamak_token_logprob* top;
   size_t top_count;
 } tokamak_piece;
@@ -221,8 +221,8 @@ typedef struct {
   size_t cached_tokens;   /* of the prompt: they did not run again */
   double prefill_seconds; /* until the first token was chosen */
   double decode_seconds;  /* the rest */
-  /* Where prompt_logprobs asked for them: those of the prompt's tokens but the first, and of the
-   * most probable tokens in their places as in tokamak_piece. Else NULL. */
+  /* With prompt_logprobs, those of the prompt's tokens but the first, and those of the most
+   * probable tokens in their places as in tokamak_piece. Else NULL. */
   const tokamak_token_logprob* prompt_logprobs;
   size_t prompt_logprob_count;
   const tokamak_token_logprob* prompt_top;

@@ -1,5 +1,5 @@
 /* The C interface to the models on this machine, and to a Hugging Face hub that has others; c.h
- * says how texts and errors work, tokamak/hub.h what the environment says of cache and hub. Texts
+ * describes texts and errors, tokamak/hub.h the environment variables for cache and hub. Texts
  * are the caller's to free, with tokamak_text_free(). */
 #pragma once
 #include "tokamak/c.h"
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* What is in the cache, as a JSON list of objects: name, commit, revisions, folder, files, bytes,
- * partial_bytes, missing (why it cannot be opened; "" where it can). */
+/* The models in the cache, as a JSON list of objects: name, commit, revisions, folder, files,
+ * bytes, partial_bytes, missing (why it cannot be opened; "" where it can). */
 TOKAMAK_API char* tokamak_list_models(tokamak_error** error);
 /* The folder or file that the option "model" means. */
 TOKAMAK_API char* tokamak_locate_model(const char* model, tokamak_error** error);

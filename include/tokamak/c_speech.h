@@ -1,6 +1,6 @@
-/* The C interface to sound: recordings to transcripts, texts to speech; c.h says how handles,
- * options and errors work. The model is one that hears (Whisper, Moonshine) or one that speaks
- * (Kani-TTS-2). */
+/* The C interface to sound: recordings to transcripts, texts to speech; c.h describes
+ * handles, options and errors. The model is one of speech to text (Whisper, Moonshine) or of text
+ * to speech (Kani-TTS-2). */
 #pragma once
 #include "tokamak/c.h"
 
@@ -16,7 +16,7 @@ typedef struct tokamak_speech tokamak_speech;
 TOKAMAK_API tokamak_transcribe_options* tokamak_transcribe_options_new(void);
 TOKAMAK_API void tokamak_transcribe_options_free(tokamak_transcribe_options* options);
 /* Names: language, translate, prompt, temperature, fallback, timestamps, seed; tokamak/transcript.h
- * says what they mean. */
+ * describes them. */
 TOKAMAK_API bool tokamak_transcribe_options_set(tokamak_transcribe_options* options,
                                                 const char* name, const char* value,
                                                 tokamak_error** error);
@@ -47,7 +47,7 @@ TOKAMAK_API void tokamak_transcript_free(tokamak_transcript* transcript);
 TOKAMAK_API tokamak_speak_options* tokamak_speak_options_new(void);
 TOKAMAK_API void tokamak_speak_options_free(tokamak_speak_options* options);
 /* Names: codec, language, max_tokens, temperature, top_k, top_p, repetition_penalty, seed;
- * tokamak/speech.h says what they mean. */
+ * tokamak/speech.h describes them. */
 TOKAMAK_API bool tokamak_speak_options_set(tokamak_speak_options* options, const char* name,
                                            const char* value, tokamak_error** error);
 /* The numbers that describe a voice, which are copied. */
@@ -62,7 +62,7 @@ typedef void (*tokamak_samples)(void* user, const float* samples, size_t count, 
 TOKAMAK_API void tokamak_speak_options_on_samples(tokamak_speak_options* options,
                                                   tokamak_samples samples, void* user);
 
-/* Says a text; blocks. `options` may be NULL. */
+/* Speaks a text; blocks. `options` may be NULL. */
 TOKAMAK_API tokamak_speech* tokamak_model_speak(tokamak_model* model, const char* text,
                                                 const tokamak_speak_options* options,
                                                 tokamak_error** error);

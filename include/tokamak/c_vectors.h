@@ -1,5 +1,5 @@
-/* The C interface to vectors of texts and scores of documents; c.h says how handles, options and
- * errors work. */
+/* The C interface to vectors of texts and scores of documents; c.h describes handles, options and
+ * errors. */
 #pragma once
 #include "tokamak/c.h"
 
@@ -13,7 +13,7 @@ typedef struct tokamak_vectors tokamak_vectors;
 
 TOKAMAK_API tokamak_embed_options* tokamak_embed_options_new(void);
 TOKAMAK_API void tokamak_embed_options_free(tokamak_embed_options* options);
-/* Names: prompt, dimensions, normalize, truncate; tokamak/embedding.h says what they mean. */
+/* Names: prompt, dimensions, normalize, truncate; tokamak/embedding.h describes them. */
 TOKAMAK_API bool tokamak_embed_options_set(tokamak_embed_options* options, const char* name,
                                            const char* value, tokamak_error** error);
 /* Called between the steps of a call, by the model's thread. */
@@ -30,7 +30,7 @@ TOKAMAK_API void tokamak_vectors_free(tokamak_vectors* vectors);
 
 TOKAMAK_API tokamak_rerank_options* tokamak_rerank_options_new(void);
 TOKAMAK_API void tokamak_rerank_options_free(tokamak_rerank_options* options);
-/* Names: instruction, truncate; tokamak/ranking.h says what they mean. */
+/* Names: instruction, truncate; tokamak/ranking.h describes them. */
 TOKAMAK_API bool tokamak_rerank_options_set(tokamak_rerank_options* options, const char* name,
                                             const char* value, tokamak_error** error);
 /* Called between the steps of a call, by the model's thread. */

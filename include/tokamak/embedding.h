@@ -11,7 +11,7 @@ struct EmbedOptions {
   /// A name in the model's prompts; "": none; unset: its default.
   std::optional<std::string> prompt = {};
   uint32_t dimensions = 0;             // only that many of the first numbers; 0: all
-  std::optional<bool> normalize = {};  // to unit length; unset: as the model's modules say
+  std::optional<bool> normalize = {};  // to unit length; unset: by the model's own modules
   bool truncate = false;               // cut a text that does not fit, instead of an error
   /// Asked between the steps of a long text, by the model's thread; must not block.
   std::function<bool()> cancelled = {};

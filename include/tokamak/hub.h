@@ -1,5 +1,5 @@
 // Models in the cache on this machine, and fetched into it from a Hugging Face hub. The cache is
-// that of Hugging Face's own tools, and the environment says where it and the hub are:
+// that of Hugging Face's own tools, and the environment sets where it and the hub are:
 // HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE.
 #pragma once
 #include <cstdint>
@@ -28,7 +28,7 @@ struct StoredModel {
 Result<std::vector<StoredModel>> list_models();
 
 /// The folder or file that ModelOptions::model means: a path, org/name[@revision][:file] in the
-/// cache, or "" for the built-in model. Errors say how to get what is not there.
+/// cache, or "" for the built-in model. Errors name the way to get what is not there.
 Result<std::string> locate_model(const std::string& model);
 
 /// A step of pull_model(): asking the hub, waiting for it or for another pull, fetching, comparing

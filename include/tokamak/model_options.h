@@ -23,7 +23,7 @@ struct ModelOptions {
   std::string model = {};  // a folder, a .gguf file, or org/name[@revision][:file] in the Hugging
                            // Face cache; "": the built-in model
   std::string backend = "auto";  // auto, cuda, webgpu or cpu
-  /// Which device of the backend, as `tokamak doctor` numbers them.
+  /// The number of a device of the backend, as in `tokamak doctor`.
   std::optional<uint32_t> device = {};
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
                               // allows, at most 4096, for embeddings 2048
@@ -40,8 +40,8 @@ struct ModelOptions {
   /// speed for many sequences and less for few.
   bool batch_invariant = false;
   /// Several tokens in a step, guessed and taken where they are those that come without: off; auto:
-  /// where that is faster; lookup, lookup:N: always, at most N of them (15), from what the text has
-  /// said before; draft, draft:N: always (5), by the draft model, as auto does where there is one.
+  /// where that is faster; lookup, lookup:N: always, at most N of them (15), from earlier places in
+  /// the text; draft, draft:N: always (5), by the draft model, as auto does where there is one.
   /// "": auto with a draft model, else off. Models with recurrent layers do without.
   std::string speculate = {};
   /// A smaller model with the same tokenizer, named as `model` is, that guesses what follows; it is

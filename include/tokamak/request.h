@@ -22,8 +22,8 @@ struct ChatMessage {
   std::vector<ChatImage> images = {};   // that stand before the content
 };
 
-/// What to continue, and how. Only one of `prompt`, `ids` and a chat is given; a number of sampling
-/// that is unset is the one that the model recommends.
+/// A text to continue, and how. Only one of `prompt`, `ids` and a chat is given; a number of
+/// sampling that is unset is the one that the model recommends.
 struct TextRequest {
   std::string prompt = {};         // special tokens are added as the model's tokenizer does
   std::string suffix = {};         // a text after the gap that is generated (fill-in-the-middle)

@@ -22,13 +22,13 @@ Result<std::vector<float>> decode_recording(std::span<const std::byte> file);
 Result<std::string> format_transcript(const Transcript& transcript, std::string_view format);
 
 struct SpeakOptions {
-  /// What makes sound of the codes that the model writes: a folder, a .nemo file, or org/name in
+  /// The codec that makes sound of what the model writes: a folder, a .nemo file, or org/name in
   /// the Hugging Face cache; "": the one in the model's folder or beside it.
   std::string codec = {};
   std::vector<float> speaker = {};  // numbers that describe a voice; none: the model's own
   std::string language = {};        // a tag of the model's, as en_us; "": none
-  /// Most tokens of what is said at once, a sentence or some: four for 80 ms. This and what follows
-  /// is where unset as the model's authors have it.
+  /// Most tokens of what is spoken at once, a sentence or some: four for 80 ms. Where unset, this
+  /// and the following ones are as the model's authors have them.
   std::optional<uint32_t> max_tokens = {};
   std::optional<double> temperature = {};         // 0: the most probable token
   std::optional<uint32_t> top_k = {};             // 0: all
@@ -43,7 +43,7 @@ struct SpeakOptions {
 struct Speech {
   std::vector<float> samples = {};  // of one channel, mostly from -1 to 1
   uint32_t rate = 0;                // samples a second
-  uint32_t pieces = 0;              // that the text was said in
+  uint32_t pieces = 0;              // that the text was spoken in
   uint32_t cut = 0;                 // of these, those that did not end within max_tokens
   uint64_t seed = 0;                // that chance started from
 };

@@ -115,15 +115,15 @@ class Model {
                                     const RerankOptions& options = {});
 
   /// Writes down what is said in a recording: samples of one channel at 16 kHz, as
-  /// decode_recording() gives them; blocks. Callbacks come from the model's thread. Errors: a model
-  /// that does not hear, samples that are no numbers, an unknown language, a closed model,
+  /// decode_recording() gives them; blocks. Callbacks come from the model's thread. Errors: no
+  /// speech-to-text model, samples that are no numbers, an unknown language, a closed model,
   /// kCancelled.
   Result<Transcript> transcribe(std::span<const float> samples,
                                 const TranscribeOptions& options = {},
                                 const TranscribeCallbacks& callbacks = {});
 
-  /// Says a text; blocks. Errors: a model that does not speak, no codec for it, a text that has
-  /// nothing to say, numbers out of range, a closed model, kCancelled.
+  /// Speaks a text; blocks. Errors: no text-to-speech model, no codec for it, a text that has
+  /// nothing to speak, numbers out of range, a closed model, kCancelled.
   Result<Speech> speak(std::string_view text, const SpeakOptions& options = {});
 
   /// `add_special`: with what the tokenizer puts around a text, <bos> for example.

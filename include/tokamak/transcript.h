@@ -31,7 +31,7 @@ struct TranscribeOptions {
   std::string prompt = {};    // what the text goes on from: names, spelling
   double temperature = 0;     // of the first attempt
   bool fallback = true;       // attempts at higher temperatures where a text looks wrong
-  bool timestamps = true;     // the model says when; without, segments are whole windows
+  bool timestamps = true;     // the model writes them; without, segments are whole windows
   uint64_t seed = 0;
 };
 

@@ -18,7 +18,7 @@ namespace {
 static_assert(int(TOKAMAK_CANCELLED) == int(ErrorCode::kCancelled));
 static_assert(int(TOKAMAK_LOAD_KERNELS) == int(LoadPhase::kKernels));
 
-/// What give() has where there is no memory for another.
+/// The error of give() where there is no memory for another.
 tokamak_error no_memory{{ErrorCode::kOutOfMemory, "Out of memory."}};
 
 std::string details_text(const ModelDetails& details) {

@@ -1,4 +1,4 @@
-// What the functions of the C interface have in common: no exception leaves them, and a failure
+// The common part of the functions of the C interface: no exception leaves them, and a failure
 // becomes a handle of an error.
 #pragma once
 #include <cstddef>

@@ -22,6 +22,11 @@ thread_local int64_t allocations_left = -1;
   return memory;
 }
 
+// Of the same memory as the others: a sanitizer has its own, which std::free() does not take.
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes);
+}
+
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
@@ -32,8 +37,8 @@ thread_local int64_t allocations_left = -1;
 
 namespace {
 
-/// Whether `call` succeeds with that many allocations. Where it does not, it says that memory is
-/// used up.
+/// Whether `call` succeeds with that many allocations. Where it does not, its error is that memory
+/// is used up.
 template <typename Call>
 bool succeeds_with(int64_t allocations, const Call& call) {
   tokamak_error* error = nullptr;

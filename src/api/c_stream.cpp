@@ -1,5 +1,6 @@
 // Requests and streams of the C interface.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "api/c_answers.h"
@@ -13,7 +14,7 @@ struct tokamak_request {
 struct tokamak_stream {
   Stream stream;
   std::optional<Error> failure;  // of next(), which has no error of its own
-  // What the last piece and the result point to.
+  // The targets of the pointers in the last piece and the result.
   std::string text;
   std::vector<uint32_t> ids;
   std::vector<float> logprobs;
@@ -33,11 +34,15 @@ bool add_image(TextRequest& request, tokamak_error** error, const auto& image) {
   });
 }
 
-/// Appends the most probable tokens of one place; each has as many as the first.
+/// Appends the most probable tokens of one place, as many as the first has. Places with fewer,
+/// where others cannot come, are filled with ones that are impossible.
 void add_top(const std::vector<TokenLogprob>& top, bool is_first, size_t& count,
              std::vector<tokamak_token_logprob>& all) {
   if (is_first) count = top.size();
-  for (size_t i = 0; i < count; ++i) all.push_back({top[i].id, top[i].logprob});
+  for (size_t i = 0; i < count; ++i) {
+    const TokenLogprob one = i < top.size() ? top[i] : TokenLogprob{.logprob = -INFINITY};
+    all.push_back({one.id, one.logprob});
+  }
 }
 
 /// Copies what the caller knows of a struct whose first member is its size.

@@ -11,7 +11,7 @@ void add(DeviceList& list, uint32_t number, const DeviceInfo& info) {
                           .number = number,
                           .name = info.name,
                           .driver = info.driver,
-                          .is_software = info.software || info.backend == BackendKind::kCpu});
+                          .is_software = info.software});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a Model is made of, for the files that implement it.
+// The state of a Model, for the files that implement it.
 #pragma once
 #include <atomic>
 #include <future>
@@ -25,8 +25,8 @@ inline Failure is_closed() {
 /// A seed for a call that names none.
 uint64_t fresh_seed(std::atomic<uint64_t>& requests);
 
-/// What `call` gives by the engine's thread; it is cancelled when the model closes. `options` have
-/// a `cancelled`.
+/// The value of `call` by the engine's thread; it is cancelled when the model closes. `options`
+/// have a `cancelled`.
 template <typename T, typename Options>
 Result<T> run_and_wait(EngineLoop& loop, Options options, auto call) {
   const auto made = std::make_shared<std::promise<Result<T>>>();
