@@ -1,5 +1,5 @@
-// speak MODEL TEXT FILE [CODEC]: says a text into a .wav file.
-// MODEL is the folder of a model that speaks, Kani-TTS-2. CODEC makes sound of what it writes,
+// speak MODEL TEXT FILE [CODEC]: speaks a text into a .wav file.
+// MODEL is the folder of a text-to-speech model, Kani-TTS-2. CODEC makes sound of what it writes,
 // NanoCodec; without it the one in the model's folder or beside it.
 #include <tokamak/tokamak.h>
 

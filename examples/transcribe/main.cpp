@@ -1,6 +1,6 @@
 // transcribe MODEL RECORDING [FORMAT]: writes down what is said in a file of sound.
-// MODEL is the folder of a model that hears, Whisper or Moonshine; FORMAT is text, srt, vtt or
-// json.
+// MODEL is the folder of a speech-to-text model, Whisper or Moonshine; FORMAT is text, srt, vtt
+// or json.
 #include <tokamak/tokamak.h>
 
 #include <cstdio>

@@ -5,7 +5,7 @@
 
 namespace tokamak {
 
-/// "a%2Fb" is "a/b"; what is no escape stays.
+/// Decodes "a%2Fb" to "a/b"; text that is no escape stays.
 std::string percent_decoded(std::string_view text);
 
 }  // namespace tokamak

@@ -38,7 +38,7 @@ Orientation orientation_of(std::span<const std::byte> file) {
   return Orientation::kUpright;
 }
 
-/// Ink to light as Pillow does it, without profiles. Programs store how much of an ink is missing.
+/// Turns ink into light as Pillow does, without profiles. Programs store how much ink is missing.
 void to_rgb(std::span<const uint8_t> cmyk, std::span<uint8_t> rgb) {
   const auto product = [](uint32_t a, uint32_t b) {  // of parts of 255, rounded
     const uint32_t sum = a * b + 128;

@@ -31,7 +31,7 @@ class Session {
   /// Cancels what runs.
   ~Session();
 
-  /// Takes a message, or a batch of them. What is wrong with a message is answered.
+  /// Takes a message, or a batch of them. Mistakes in a message are answered.
   void receive(std::string_view line);
 
  private:

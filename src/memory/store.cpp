@@ -69,8 +69,8 @@ Result<Store> Store::opened(const std::string& path, std::chrono::milliseconds w
     return unsupported("{} has version {} of the format, and this program reads 1 to {}.", path,
                        version, kVersion);
   }
-  if (version < kVersion) TOK_TRY(store.index_again());
   TOK_TRY(own.run("PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL"));
+  if (version < kVersion) TOK_TRY(store.index_again());
   return store;
 }
 

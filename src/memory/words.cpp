@@ -28,7 +28,6 @@ constexpr Range kUnspaced[] = {
     {0xa960, 0xa97f},    // Hangul
     {0xac00, 0xd7ff},    //
     {0xf900, 0xfaff},    // Han
-    {0xff66, 0xffdc},    // narrow Katakana and Hangul
     {0x1b000, 0x1b16f},  // Kana
     {0x20000, 0x323af},  // Han
 };

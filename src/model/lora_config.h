@@ -15,10 +15,10 @@ struct LoraConfig {
   uint32_t rank = 0;
   double alpha = 0;
   bool by_root = false;    // rsLoRA, arXiv:2312.03732
-  bool has_ranks = false;  // of modules: their tensors say which
+  bool has_ranks = false;  // of modules: known from their tensors
   std::vector<std::pair<ModulePattern, double>>
       alphas;        // of modules: the first that matches counts
-  std::string base;  // the model that it was made for; "": not said
+  std::string base;  // the model that it was made for; "": not known
 
   /// Returns the factor of B A where A has that many rows: alpha / r, or alpha / sqrt(r). `module`:
   /// its full name in the model that was adapted, as PEFT has it.

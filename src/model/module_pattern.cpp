@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bitset>
 #include <optional>
+#include <utility>
 
 namespace tokamak {
 
@@ -51,7 +52,11 @@ Places ends_of(const PatternNode& node, std::string_view name, Places places) {
     case Kind::kRepeat:
       break;
   }
-  for (size_t i = 0; i < node.least; ++i) places = ends_of(node.parts[0], name, std::move(places));
+  for (size_t i = 0; i < node.least; ++i) {
+    Places next = ends_of(node.parts[0], name, places);
+    if (next == places) break;  // as in all rounds after it
+    places = std::move(next);
+  }
   Places all = places;
   // A further round in which no place is new brings none any more.
   for (size_t i = node.least; i < node.most; ++i) {
@@ -72,7 +77,7 @@ std::bitset<256> range(uint8_t first, uint8_t last) {
   return bytes;
 }
 
-/// Of \d, \w and \s and their opposites; nothing of other letters.
+/// The bytes of \d, \w and \s and their opposites; nothing for other letters.
 std::optional<std::bitset<256>> class_of(char letter) {
   std::bitset<256> bytes;
   switch (letter | 0x20) {
@@ -172,7 +177,7 @@ class Parser {
     return range(uint8_t(*c), uint8_t(*c));
   }
 
-  /// What stands in brackets.
+  /// Reads a class after its first bracket.
   std::optional<std::bitset<256>> bracket() {
     const bool is_negative = take("^");
     std::bitset<256> bytes;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace tokamak {
 namespace {
 
@@ -135,22 +137,15 @@ constexpr Named kNames[] = {
     {"cmn", "zh"},
 };
 
-std::string_view without_marks(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == text.npos) return {};
-  text = text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-  if (text.starts_with("<|") && text.ends_with("|>")) text = text.substr(2, text.size() - 4);
-  return text;
-}
-
 }  // namespace
 
+std::string_view without_marks(std::string_view token) {
+  const bool has_marks = token.starts_with("<|") && token.ends_with("|>");
+  return has_marks ? token.substr(2, token.size() - 4) : token;
+}
+
 Result<std::string> language_code(std::string_view text, const std::set<std::string>& known) {
-  std::string word(without_marks(text));
-  for (char& c : word) {
-    if (c >= 'A' && c <= 'Z') c = char(c + ('a' - 'A'));
-  }
+  const std::string word = ascii_lower(without_marks(trimmed(text)));
   if (word.empty() || word == "auto") return std::string();
   const auto meant = [&](std::string_view one) -> std::optional<std::string> {
     if (known.contains(std::string(one))) return std::string(one);

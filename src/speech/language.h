@@ -8,6 +8,9 @@
 
 namespace tokamak {
 
+/// Returns the name in a token's marks: "en" of "<|en|>"; other texts as they are.
+std::string_view without_marks(std::string_view token);
+
 /// Returns the one of a model's codes ("de") that is meant by a code in any case, a name in English
 /// ("German", "Mandarin"), a locale ("de-AT", "pt_BR.UTF-8") or a token ("<|de|>"); "" for "" and
 /// "auto", which leave the choice to the model.

@@ -40,7 +40,7 @@ class Transcriber {
   std::unique_ptr<Listener> listener_;
   TranscribeCallbacks callbacks_;
   Transcript transcript_;
-  Samples sound_;      // what was put last, after what was left before
+  Samples sound_;      // the samples put last, after those left before
   size_t done_ = 0;    // samples of it that are done with
   size_t passed_ = 0;  // samples before it
 };

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/log_sum_exp.h"
+#include "speech/language.h"
 
 namespace tokamak {
 namespace {
@@ -16,12 +17,6 @@ constexpr std::string_view kNoTimestamps = "<|notimestamps|>";
 
 void forbid_all(std::span<float> logits) {
   std::ranges::fill(logits, kNever);
-}
-
-/// "en" of "<|en|>".
-std::string_view without_marks(std::string_view token) {
-  const bool has_marks = token.starts_with("<|") && token.ends_with("|>");
-  return has_marks ? token.substr(2, token.size() - 4) : token;
 }
 
 /// {"<|en|>": 50259, ...} without the marks around the names.

@@ -23,7 +23,7 @@ struct WhisperTokens {
   std::vector<uint32_t> suppressed, suppressed_first;
   std::optional<uint32_t> max_first_timestamp;  // in steps
 
-  /// Reads generation_config.json. Of a model without one, or with one that transformers has made
+  /// Reads generation_config.json. For a model without one, or with one that transformers has made
   /// of config.json, the tokenizer's names of tokens count; null: it has none. `start`: as
   /// config.json has it. Errors name the field.
   static Result<WhisperTokens> read(const ModelDescription& description, uint32_t start,

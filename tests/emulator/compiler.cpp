@@ -50,7 +50,7 @@ constexpr const char* kCommand =
 std::string hash_of(const Program& program) {
   uint64_t hash = tokamak::hash_bytes<char>(std::string_view(kCommand));
   for (const SourceFile& file : program.files) {
-    // What it prints names the first one.
+    // The messages that it prints name the first file.
     hash = tokamak::hash_bytes<char>(std::string_view(file.name), hash);
     hash = tokamak::hash_bytes<char>(std::string_view(file.text), hash);
   }

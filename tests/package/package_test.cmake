@@ -71,7 +71,7 @@ if(NOT output MATCHES "^1\\.000  A fox\n0\\.[0-9]+  The sea\n$")
   message(FATAL_ERROR "The second example writes \"${output}\", expected the same text first.")
 endif()
 
-# Models that hear and speak are told from others before anything is computed.
+# Models of speech are told from others before anything is computed.
 execute_process(COMMAND ${prefix}/speak/speak ${prefix}/share/tokamak/models/storyteller Hello ${prefix}/hello.wav
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(status EQUAL 0 OR NOT errors MATCHES "^error: This model does not speak")

@@ -121,7 +121,7 @@ check_asan() {
   ctest_counted asan -LE 'gpu|weights|fuzz'
 }
 
-# What several threads touch, under the thread sanitizer (tests/threads): a race ends the program that has it.
+# The code that several threads touch, under the thread sanitizer (tests/threads): a race ends the program that has it.
 check_tsan() {
   local folder=$root/build/release/tests part
   configure release -DTOKAMAK_TESTS=ON

@@ -240,7 +240,7 @@ fn main() {
                                        4.0f, 0.0f, 1.0f, 2.0f, 3.0f, 4.0f}));
 }
 
-/// What the emulator prints of a lane that leaves an array. The launch fails.
+/// Returns the line that the emulator prints for a lane that leaves an array. The launch fails.
 std::string refusal_of(const std::string& statements) {
   testing::internal::CaptureStderr();
   const auto words = words_of(R"(
@@ -273,7 +273,7 @@ TEST(CudaTranslatedLanes, LeaveNoArrayUnnoticed) {
   EXPECT_EQ(refusal_of("let all = subgroupMatrixLoad<Left, row_major>(&strip, 1u, 4u);"
                        "y[lane] = 1u;"),
             expected(519, "an array", 512));
-  // What WGSL never reads is not missed, and the device works again.
+  // An element that the kernel never reads may be missing, and the device works again.
   const auto words = words_of(R"(
 @group(0) @binding(0) var<storage, read> x: array<u32>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;

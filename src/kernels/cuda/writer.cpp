@@ -107,7 +107,7 @@ bool is_any_length(const Variable& buffer) {
 }
 }  // namespace
 
-/// What a buffer holds: one value, or many of it.
+/// Returns the type of the value, or of the many values, that a buffer holds.
 std::string Writer::element_type(const Variable& buffer) {
   const std::string element = type(is_any_length(buffer) ? buffer.type.of.front() : buffer.type);
   return (buffer.access == "read_write" ? "" : "const ") + element;

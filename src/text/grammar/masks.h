@@ -27,9 +27,9 @@ class GrammarMasks {
   const GrammarVocabulary& vocabulary() const { return *vocabulary_; }
   const std::shared_ptr<GrammarPlaces>& places() const { return places_; }
 
-  /// What may follow; `begins`: the text has no tokens yet. Valid until the next call, and of no
-  /// use where places() are too wide afterwards: it is left at once. REQUIRES: a position of
-  /// places().
+  /// Returns the tokens that may follow; `begins`: the text has no tokens yet. Valid until the next
+  /// call, and of no use where places() are too wide afterwards: it is left at once. REQUIRES: a
+  /// position of places().
   const TokenSet& after(GrammarPlaces::Position position, bool begins);
   /// The same where it is kept, otherwise null.
   const TokenSet* known_after(GrammarPlaces::Position position, bool begins);

@@ -46,7 +46,7 @@ void GrammarMatcher::push(std::string_view bytes) {
     make_room();
     const GrammarPlaces::Position next = places_->step(settled_, uint8_t(byte));
     if (next.place == GrammarPlaces::kDead) {
-      TOK_CHECK(is_too_wide());  // what was allowed goes on otherwise
+      TOK_CHECK(is_too_wide());  // otherwise an allowed text goes on
       return;
     }
     here_ = next;

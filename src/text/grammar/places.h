@@ -82,7 +82,7 @@ class GrammarPlaces {
   bool is_too_wide() const { return is_too_wide_; }
   /// The work done so far, for tests.
   uint64_t work() const { return work_; }
-  /// What follows may take kMaxWork: for one token, or one mask.
+  /// Allows kMaxWork for all that follows: for one token, or one mask.
   void renew_budget() { work_limit_ = work_ + kMaxWork; }
   /// Whether it holds so much that it should be made anew.
   bool is_full() const { return places_.size() > kMaxPlaces || stacks_.size() > kMaxStacks; }
@@ -126,7 +126,7 @@ class GrammarPlaces {
 };
 
 /// Errors: there are too many ways in which a text of the grammar may begin. Whoever compiles one
-/// asks, so that it is refused there, and not by the thread that follows it.
+/// calls it, so that it is refused there, and not by the thread that follows it.
 Result<void> check_start(const Grammar& grammar);
 
 }  // namespace tokamak

@@ -1,4 +1,4 @@
-// What tokens are to grammars.
+// The bytes that grammars read for tokens.
 #pragma once
 #include <cstdint>
 #include <string>

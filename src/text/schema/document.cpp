@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/percent.h"
+
 namespace tokamak::schema {
 namespace {
 
@@ -17,22 +19,6 @@ std::string unescaped(std::string_view part) {
     }
   }
   return text;
-}
-
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    uint8_t value = 0;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr ==
-            text.data() + i + 3) {
-      out += char(value);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
 }
 
 using Content = Document::Content;
