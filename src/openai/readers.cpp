@@ -6,12 +6,15 @@ namespace tokamak::openai {
 namespace {
 
 /// Reads -1, which programs for llama.cpp and Ollama send, as all that the context leaves.
-Answer<void> read_limits(Fields& fields, bool is_chat) {
-  for (auto Fields::* member : {&Fields::max_tokens, &Fields::max_completion_tokens}) {
+Answer<void> read_limits(Fields& fields, Endpoint endpoint) {
+  const std::string_view main_name = endpoint == kResponses ? "max_output_tokens" : "max_tokens";
+  for (const auto& [member, name] :
+       {std::pair(&Fields::max_tokens, main_name),
+        std::pair(&Fields::max_completion_tokens, std::string_view("max_completion_tokens"))}) {
     std::optional<int64_t>& limit = fields.*member;
     if (limit == -1) limit = kUnlimited;
-    if (limit == 0 && is_chat) {
-      return wrong("max_tokens", "max_tokens is 0, expected a whole number from 1 on, or -1.");
+    if (limit == 0 && endpoint != kCompletions) {
+      return wrong(name, "{} is 0, expected a whole number from 1 on, or -1.", name);
     }
   }
   return {};
@@ -105,7 +108,7 @@ Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
   TextBody out;
   TOK_TRY(out.fields, read_fields(body, endpoint));
   out.is_chat = endpoint != kCompletions;
-  TOK_TRY(read_limits(out.fields, out.is_chat));
+  TOK_TRY(read_limits(out.fields, endpoint));
   TOK_TRY(check_modalities(out.fields));
   switch (endpoint) {
     case kResponses:

@@ -364,6 +364,17 @@ TEST(Readers, WhatIsAskedForUnderOtherNamesIsDone) {
             "modalities has \"audio\", but this server answers with text only.");
 }
 
+TEST(Readers, LimitsOfNoTokensAreNamedAsTheyWereSent) {
+  const std::string_view rest = " is 0, expected a whole number from 1 on, or -1.";
+  for (const std::string name : {"max_tokens", "max_completion_tokens"}) {
+    EXPECT_EQ(error_of(R"({"messages": [{"role": "user", "content": "a"}], ")" + name + R"(": 0})",
+                       kChat),
+              name + std::string(rest));
+  }
+  EXPECT_EQ(error_of(R"({"input": "a", "max_output_tokens": 0})", kResponses),
+            "max_output_tokens" + std::string(rest));
+}
+
 TEST(Readers, ToolChoicesAreTranslated) {
   const std::string messages =
       R"({"max_tokens": 1, "messages": [{"role": "user", "content": "a"}],)";

@@ -130,7 +130,7 @@ test("what is wrong with a request is an error with its field", async () => {
     [{ temperature: 3 }, "temperature"],
     [{ max_output_tokens: 0 }, "max_output_tokens"],
     [{ previous_response_id: "resp_1" }, "previous_response_id"],
-    [{ tools: [{ type: "web_search" }] }, "tools"],
+    [{ tools: [{ type: "function", name: "a b" }] }, "tools"],
   ];
   for (const [change, param] of wrong) {
     await assert.rejects(stories.responses.create({ ...request, ...change }), (error) => {

@@ -78,9 +78,10 @@ serve::PoolModel described(const ServedModel& model, const DeviceInfo& device) {
     return out;
   };
   if (!compiled) return unfit(compiled.error());
-  if (const auto tokenizer = make_tokenizer(*files); !tokenizer) return unfit(tokenizer.error());
+  const auto tokenizer = make_tokenizer(*files);
+  if (!tokenizer) return unfit(tokenizer.error());
   const int64_t created = out.card.created;
-  out.card = openai::model_card(*files, *compiled, openai::find_chat_form(*files, nullptr));
+  out.card = openai::model_card(*files, *compiled, openai::find_chat_form(*files, &*tokenizer));
   out.card.created = created;
   out.least_bytes = least_bytes(*compiled, options);
   return out;
