@@ -22,7 +22,7 @@ thread_local int64_t allocations_left = -1;
   return memory;
 }
 
-// Of the same memory as the others: a sanitizer has its own, which std::free() does not take.
+// Takes the same memory as the others: a sanitizer has its own, which std::free() does not take.
 [[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   return std::malloc(bytes);
 }
