@@ -33,7 +33,7 @@ OLD_NAMES = re.compile(
 OLD_PHRASES = re.compile(r"\b(?:behind|so many|exact sums?|written out, at most)\b", re.IGNORECASE)
 WITHOUT_SUBJECT = re.compile(r"(?:///?|#|\*|^)[ ]*(Of (?:an?|the|this|these|those|what|which|all|each|one)\b)", re.MULTILINE)
 # Texts that record what was, or are not about the project.
-OWN_WORDS = ("CHANGELOG.md", "docs/performance-history.md", "tools/check_style.py", "tools/test_checks.py",
+OWN_WORDS = ("CHANGELOG.md", "docs/history/performance.md", "tools/check_style.py", "tools/test_checks.py",
              "tools/storyteller/", "fuzz/corpus/")
 BANNED_PARTS = {"util", "utils", "helper", "helpers", "manager"}
 BANNED_STEMS = {"misc", "common", "impl", "data", "info", "stuff"}

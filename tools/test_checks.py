@@ -172,7 +172,7 @@ class Style(Tree):
 
     def test_leaves_other_words_and_the_history_alone(self):
         self.write("src/kernels/a.cpp", "// A part of the sum, one of many; a turn of a chat.\nint after, kMaxRows, folded;\n")
-        self.write("docs/performance-history.md", "Of the best, so many behind it: kMostRows.\n")
+        self.write("docs/history/performance.md", "Of the best, so many behind it: kMostRows.\n")
         self.write("docs/b.md", "The offset of an op, and what is left of the rows.\n")
         self.assertEqual(check_style.check(self.root), [])
 

@@ -20,7 +20,7 @@ constexpr uint32_t kShortChunk = 512;
 
 /// Steps of one token have other kernels from this position on, where a device and a model have
 /// some that gain there; on an H200 they do from some 8,000 positions on
-/// (docs/performance-history.md).
+/// (docs/history/performance.md).
 constexpr uint32_t kLongContext = 8192;
 
 /// Most tokens of a prefill step, where nobody says: kShortChunk, and up to 4096 where matrix units

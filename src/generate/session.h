@@ -3,7 +3,7 @@
 //
 // A device may be lost at any time. The session then has its program restored, runs what it has
 // been fed once more in the very same steps, so that the states are the same to the bit, and goes
-// on: its callers notice nothing but the time that takes. See docs/reliability.md.
+// on: its callers notice nothing but the time that takes. See docs/reliability-and-testing.md.
 #pragma once
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-// The plan: everything a backend needs to run a model, as plain data. docs/plan.md explains it.
+// The plan: everything a backend needs to run a model, as plain data; docs/kernels-and-plans.md.
 //
 // Buffers are made once; steps never change. What varies from step to step is in the batch
 // (kernels/batch.h), so a plan is captured once and replayed.

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""docs/dispatches.md says how many kernels the program launches. Run by CTest; by hand as
-cli_test.py.
+"""docs/kernels-and-plans.md has the number of kernels that the program launches. Run by CTest; by hand
+as cli_test.py.
 """
-import pathlib
 import unittest
 
 import program
@@ -12,7 +11,7 @@ from load_tool import load_tool
 class Dispatches(unittest.TestCase):
     def test_the_document_is_what_the_program_says(self):
         tool = load_tool("dispatches_table")
-        text = pathlib.Path(program.SOURCE, "docs/dispatches.md").read_text(encoding="utf-8")
+        text = tool.part(tool.PAGE.read_text(encoding="utf-8"))
         self.maxDiff = None
         self.assertEqual(tool.document(tool.Program(program.PROGRAM)), text)
 

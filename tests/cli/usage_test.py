@@ -132,8 +132,9 @@ class Values(Cli):
 
 class Documents(Cli):
     def test_the_plan_is_shown_as_it_is_printed(self):
-        with open(os.path.join(program.SOURCE, "docs", "plan.md"), encoding="utf-8") as file:
-            shown = file.read().split("```\n")[1].splitlines()
+        with open(os.path.join(program.SOURCE, "docs", "kernels-and-plans.md"),
+                  encoding="utf-8") as file:
+            shown = file.read().partition("\n### Format\n")[2].split("```\n")[1].splitlines()
         printed = self.ok("inspect", "--plan", "--text", *CPU).out.splitlines()
         self.assertGreater(len(shown), 3)
         for line in shown:

@@ -45,12 +45,12 @@ class Documents(unittest.TestCase):
 
     def test_every_damaged_file_has_its_error(self):
         """That the program says so is for tests/malformed, which has it."""
-        table, text = load_tool("errors_table"), read("docs/errors.md")
+        table, text = load_tool("errors_table"), read("tests/malformed/errors.md")
         found = table.documented(text)
         self.assertEqual(list(found), table.case_names())
         self.assertEqual(text, table.document(found))
         counted = re.search(r"(\d+) damaged models, (\d+) damaged GGUF files, (\d+) damaged tokenizers and (\d+) dam",
-                            read("docs/testing.md"))
+                            read("docs/reliability-and-testing.md"))
         kinds = ("35-", "32-tokenizer-", "36-")
         numbers = [sum(name.startswith(kind) for name in found) for kind in kinds]
         self.assertEqual([int(n) for n in counted.groups()],
@@ -78,7 +78,7 @@ class Documents(unittest.TestCase):
     def test_launches_stay_within_what_is_asked_for(self):
         """That the numbers are the program's is for tests/cli, which runs it."""
         table, models = load_tool("dispatches_table"), load_tool("models_table")
-        text = read("docs/dispatches.md")
+        text = table.part(read("docs/kernels-and-plans.md"))
         self.assertTrue(text.startswith(table.HEAD))
         shapes = dict(re.findall(r"^\| ([\w.-]+) \| \d+ \| \d+ \| (\d+) \|", text, re.MULTILINE))
         self.assertEqual(list(shapes), table.SHAPES)

@@ -40,13 +40,13 @@ WELL_FORMED = (
 class Refusals(unittest.TestCase):
     """A folder for damaged files, and what the program must answer to them."""
 
-    prefix = ""  # of the cases' names in docs/errors.md
+    prefix = ""  # of the cases' names in errors.md beside this file
 
     @classmethod
     def setUpClass(cls):
         cls.place = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.place.name)
-        cls.documented = (pathlib.Path(program.SOURCE) / "docs" / "errors.md").read_text()
+        cls.documented = (pathlib.Path(__file__).parent / "errors.md").read_text()
 
     @classmethod
     def tearDownClass(cls):
@@ -73,7 +73,7 @@ class Refusals(unittest.TestCase):
         print(f"refused {name} {status} {error}", flush=True)
         message = error.removeprefix("error: ")
         self.assertIn(f"\n{name} ({status})\n    {message}\n", self.documented,
-                      "docs/errors.md says something else; tools/errors_table writes it again")
+                      "errors.md says something else; tools/errors_table writes it again")
 
 
 class MalformedModel(Refusals):

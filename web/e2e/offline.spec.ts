@@ -20,7 +20,7 @@ test("pages, documentation and search work offline after one visit", async ({ sh
   await context.setOffline(true);
   await page.reload();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Docs");
-  await page.goto("docs/errors.html");
+  await page.goto("docs/troubleshooting.html");
   await page.keyboard.press("/");
   await page.keyboard.type("tokenizer");
   await expect(page.locator("#results a").first()).toBeVisible();

@@ -27,17 +27,28 @@ interface Rendered extends Source {
   sections: Section[];
 }
 
-// What most visitors come for stands first; every other file of docs/ follows by name.
-const FIRST: [page: string, file: string][] = [
-  ["readme", "README.md"],
-  ["tokamak-web", "web/tokamak-web/README.md"],
-  ["browser", "docs/browser.md"],
-  ["models", "docs/models.md"],
-  ["options", "docs/options.md"],
-  ["cpp-guide", "docs/cpp-guide.md"],
-  ["troubleshooting", "docs/troubleshooting.md"],
-  ["errors", "docs/errors.md"],
-];
+// The pages for most visitors stand first; every other file of docs/ follows by name.
+const FIRST: Record<string, [page: string, file: string][]> = {
+  "Using it": [
+    ["readme", "README.md"],
+    ["tokamak-web", "web/tokamak-web/README.md"],
+    ["browser", "docs/browser.md"],
+    ["models", "docs/models.md"],
+    ["options", "docs/options.md"],
+    ["serve", "docs/serve.md"],
+    ["cpp-guide", "docs/cpp-guide.md"],
+    ["troubleshooting", "docs/troubleshooting.md"],
+  ],
+  Features: [
+    ["grammars", "docs/grammars.md"],
+    ["lora", "docs/lora.md"],
+    ["images", "docs/images.md"],
+    ["audio", "docs/audio.md"],
+    ["memory", "docs/memory.md"],
+    ["mcp", "docs/mcp.md"],
+    ["tokenizers", "docs/tokenizers.md"],
+  ],
+};
 const QUICK_START = "web/tokamak-web/README.md";
 /** Characters of a section that can be searched. */
 const SEARCHED = 2000;
@@ -58,13 +69,13 @@ function anchors(): (heading: string) => string {
 }
 
 function sources(root: string): Source[] {
-  const first = FIRST.map(([page, file]) => ({ page, file, group: "Using it" }));
+  const first = Object.entries(FIRST).flatMap(([group, files]) => files.map(([page, file]) => ({ page, file, group })));
   const below = (folder: string, prefix: string, group: string) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
       .sort()
       .map((name) => ({ page: `${prefix}${basename(name, ".md")}`, file: `${folder}/${name}`, group }))
-      .filter(({ file }) => !FIRST.some(([, known]) => known === file));
+      .filter(({ file }) => !first.some((known) => known.file === file));
   return [...first, ...below("docs", "", "How it works"), ...below("docs/decisions", "decision-", "Decisions")];
 }
 

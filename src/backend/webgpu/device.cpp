@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t kForever = UINT64_MAX;
 
 // A driver that is asked when a step has ended says so some 200 us before it wakes who sleeps until
-// then (docs/performance-history.md). A device that has more to do meanwhile is polled with pauses
+// then (docs/history/performance.md). A device that has more to do meanwhile is polled with pauses
 // from the start. After a second, which no step of one token takes, the thread sleeps.
 constexpr std::chrono::microseconds kPause(50), kTimeout(1'000'000);
 constexpr Backoff kSpinFirst = {std::chrono::microseconds(2000), kPause, kTimeout};

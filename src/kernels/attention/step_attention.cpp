@@ -220,7 +220,7 @@ Launch launch(const Problem& p, const DeviceInfo& device, uint32_t max_threads, 
                  own = d / uint32_t(StepAttention::kPart) / lanes;
   // Queries that share their keys' loads, as long as there are workgroups enough, and registers for
   // their sums. Rows of a batch have a workgroup each for every key head, and as soon as that is
-  // enough, few lanes, which merge less, are as busy as many (H100, docs/performance-history.md).
+  // enough, few lanes, which merge less, are as busy as many (H100, docs/history/performance.md).
   const uint32_t rows = p.decodes ? p.max_tokens : 1;
   const uint32_t enough = device.size.groups(rows > 1 ? 4 : 2);
   const uint32_t groups = op.heads * op.splits * rows;

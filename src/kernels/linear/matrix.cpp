@@ -43,7 +43,7 @@ constexpr MatrixTile kLarge = {.subgroups_t = 2,
 /// CUDA leaves a multiprocessor all of its memory: the results of all subgroups lie there at once,
 /// which saves half the barriers of an ending.
 constexpr MatrixTile kLargeCuda = {2, 2, 4, 4, 2, 4};
-/// For at most 16, 32 and 64 tokens, as measured on an H100 (docs/performance-history.md). The
+/// For at most 16, 32 and 64 tokens, as measured on an H100 (docs/history/performance.md). The
 /// first takes more memory than that, for one barrier a step instead of two, which gains more.
 constexpr MatrixTile kFew[] = {{1, 4, 1, 1, 4, 1, 2, 2}, {1, 4, 2, 1, 4, 4, 1, 2}, kSmall};
 static_assert(kFew[0].bytes() <= 24 << 10 && kFew[1].bytes() <= 23 << 10);

@@ -101,12 +101,12 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const T
 
 /// Iterations of products of bytes that are unrolled, so that a second chunk's x' can be made
 /// beside the products of the first. With four a token takes up to a third longer on an H200, and
-/// in floats a single iteration without its loop 4 to 6 % (docs/performance-history.md).
+/// in floats a single iteration without its loop 4 to 6 % (docs/history/performance.md).
 constexpr uint32_t kUnrolledIterations = 2;
 
 /// Whether four rows of a lane group are added up together: gate and up of 2048 columns in bytes
 /// become faster by it, by 2.5 % of a token on an H200; others up to 2 % slower
-/// (docs/performance-history.md).
+/// (docs/history/performance.md).
 bool reduces_four(const Problem& p, const UnitCodec& codec, const Tiling& tiling) {
   const auto* fused = fused_part(*p.op);
   return fused != nullptr && fused->epilogue == Epilogue::kGlu && codec.in_bytes &&
@@ -223,7 +223,7 @@ std::string shuffle_refuses(const Problem& p, const DeviceInfo& device) {
 }
 
 /// Where shuffles make products of floats faster, as measured on an H200
-/// (docs/performance-history.md): 2 % after a sandwich and 0.5 % where few rows of many columns
+/// (docs/history/performance.md): 2 % after a sandwich and 0.5 % where few rows of many columns
 /// follow a norm; others get 1 to 5 % slower.
 std::string slower_by_shuffles(const Problem& p) {
   const auto& op = p.as<FusedLinear>();
@@ -307,7 +307,7 @@ Launch even_launch(const Problem& p, const DeviceInfo& device) {
 
 /// Queries, keys and values of wide models in bytes: Phi-3-mini and Llama-3.1-8B gain 1 to 2 % of a
 /// token, products of 2048 columns and what has several iterations lose as much
-/// (docs/performance-history.md).
+/// (docs/history/performance.md).
 std::string even_bytes_refuses(const Problem& p, const DeviceInfo& device) {
   if (std::string reason = either<no_bytes, shuffle_refuses>(p, device); !reason.empty()) {
     return reason;

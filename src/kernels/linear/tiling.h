@@ -44,7 +44,7 @@ inline constexpr uint32_t kRowsPerBlock = 8192;
 /// Columns of which a workgroup keeps x' at once, in bytes and in floats.
 inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 
-/// As measured on an H200 (docs/performance-history.md): a row for each subgroup of 32 lanes, some
+/// As measured on an H200 (docs/history/performance.md): a row for each subgroup of 32 lanes, some
 /// eight loads under way in a lane, a row in one chunk where it fits, and as many rows for a
 /// workgroup as leave workgroups enough, but not many more, since each makes x' for itself.
 Tiling matvec_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec& codec,
@@ -88,7 +88,7 @@ Tiling gated_ffn_tiling(const Problem& p, const DeviceInfo& device, const UnitCo
 
 /// Columns whose x' a workgroup of a software device makes and keeps at once.
 inline constexpr uint32_t kSoftwareColumns = 2048;
-/// As measured on two cores (docs/performance-history.md): few workgroups, since each makes x', of
+/// As measured on two cores (docs/history/performance.md): few workgroups, since each makes x', of
 /// a single lane group, since lanes take turns on a core.
 Tiling software_tiling(const Problem& p, const UnitCodec& codec);
 
