@@ -1,8 +1,8 @@
-// As attention_matrix, where a lane may touch the elements of fragments that it has: scores become
-// weights in registers, and what is added up so far is scaled there (FlashAttention-2, Dao 2023,
-// https://arxiv.org/abs/2307.08691). WGSL has no way to say that; the functions subgroupMatrixRow,
-// subgroupMatrixColumn and subgroupMatrixLeft, and the index of a result, are of the translator to
-// CUDA. Contract: attention.h.
+// The same as attention_matrix, where a lane may touch the elements of fragments that it has:
+// scores become weights in registers, and what is added up so far is scaled there
+// (FlashAttention-2, Dao 2023, https://arxiv.org/abs/2307.08691). WGSL has no way to say that; the
+// functions subgroupMatrixRow, subgroupMatrixColumn and subgroupMatrixLeft, and the index of a
+// result, are of the translator to CUDA. Contract: attention.h.
 //
 // A subgroup has PARTS times sixteen rows, so that a fragment of keys or values is loaded once for
 // all of them. A lane has, of each sixteen, two rows, and shares them with three neighbours. Of
@@ -23,7 +23,7 @@ const WIDE = COLUMNS / WORD;
 const PITCH = COLUMNS / 4u + 2u;
 var<workgroup> strips: array<array<vec4<f16>, KEYS * PITCH>, 2>;
 
-// What each subgroup's columns say of the scores; one that has all columns needs none.
+// The numbers of each subgroup's columns for the scores; one that has all columns needs none.
 const SCORE_PITCH = KEYS / 4u + 1u;
 var<workgroup> partials: array<array<vec4<f32>, OWN_ROWS * SCORE_PITCH>, PARTIALS>;
 
@@ -35,8 +35,8 @@ fn element(half: u32, n: u32) -> u32 {
 // Scores count in powers of two.
 const QUERY_SCALE = select(SCALE, SCALE * LOG2_E, SOFTCAP == 0.0);
 
-// What a lane brings in of the keys and values of the next block: words of positions that some row
-// sees.
+// The words that a lane brings in of the keys and values of the next block: of positions that some
+// row sees.
 var<private> next_keys: array<CacheWord, OWN_WORDS>;
 var<private> next_values: array<CacheWord, OWN_WORDS>;
 
@@ -140,7 +140,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   // A row's keys are in the same blocks whatever the tile's other rows are.
   let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
-  // What some row of the subgroup sees, and what all of them see.
+  // The keys that some row of the subgroup sees, and those that all of them see.
   let top = subgroup / SPLITS * OWN_ROWS;
   let own_column = subgroup % SPLITS * FRAGMENTS * SIDE;
   let top_position = position_of(token_of(top, tile));
@@ -171,7 +171,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     if (block + KEYS < end) {
       load_block(block + KEYS, end, tile.slot, lane, kv_head);
     }
-    // Where subgroups wait for each other, all of them take all blocks.
+    // Subgroups that wait for each other all take all blocks.
     if (SPLITS == 1u && (block >= any_end || block + KEYS <= any_first)) {
       continue;
     }

@@ -1,4 +1,4 @@
-// As attention_tile, by the matrix units of subgroups: queries, keys, values and weights are f16,
+// A form of attention_tile by subgroups' matrix units: queries, keys, values and weights are f16,
 // sums f32. A subgroup has sixteen rows, and two of its lanes share one. Contract: attention.h.
 //
 // Sums that lie in matrix units cannot be scaled there when a larger score turns up. So weights
@@ -33,8 +33,8 @@ fn query_four(at: u32, four: u32) -> vec4<f16> {
   return vec4<f16>();
 }
 
-// What a lane brings in of the keys (part 0) or values (1) of a block: words of positions that some
-// row sees.
+// The words that a lane brings in of the keys (part 0) or values (1) of a block: of positions that
+// some row sees.
 var<private> next: array<CacheWord, OWN_WORDS>;
 
 fn load_block(part: u32, block: u32, end: u32, slot: u32, lane: u32, kv_head: u32) {

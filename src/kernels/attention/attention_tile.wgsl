@@ -32,7 +32,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let quad = lane / PARTS;
   let part = lane % PARTS;
-  // Where the four rows are in q and y, of which head and position, and what they see.
+  // The places of the four rows in q and y, their heads and positions, and the keys that they see.
   var starts: array<u32, 4>;
   var heads: vec4<u32>;
   var positions: vec4<u32>;

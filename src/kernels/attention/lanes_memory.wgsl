@@ -1,4 +1,4 @@
-// What lanes that share a key do together, through workgroup memory: SPAN is LANES.
+// The exchanges of lanes that share a key, through workgroup memory: SPAN is LANES.
 var<workgroup> lane_values: array<f32, THREADS>;
 
 fn sum_of_lanes(value: f32, lane: u32) -> f32 {

@@ -1,4 +1,4 @@
-// What lanes that share a key do together, by subgroups of at least SPAN lanes. Neighbouring lanes are
+// The exchanges of lanes that share a key, by subgroups of at least SPAN lanes. Neighbouring lanes are
 // taken to be in one, which the kernel self-test of a device checks. The loops are unrolled: kept,
 // each shuffle would wait for the one before, whatever else there is to do.
 fn sum_of_lanes(value: f32, lane: u32) -> f32 {

@@ -16,7 +16,7 @@ fn is_own(row: u32, tile: Tile) -> bool {
   return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
 }
 
-// Where the elements of a row are in q and y.
+// The places of a row's elements in q and y.
 fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
   let head = kv_head * GROUP + row % GROUP;
   return (token_of(row, tile) * HEADS + head) * HEAD_DIM;

@@ -8,7 +8,7 @@ const HALF = ROTARY / 2u;
 const KEY = QUERIES;
 const VALUE = QUERIES + 1u;
 
-// Where head `i` of those made ready begins in the row. VALUE_HEADS are between a key and its
+// The place of head `i` of those made ready in the row. VALUE_HEADS are between a key and its
 // value.
 fn head_start(i: u32, first_head: u32, kv_head: u32) -> u32 {
   if (i < QUERIES) {
@@ -34,7 +34,7 @@ fn pair_of(i: u32) -> Pair {
               select(2u * pair + 1u, pair + HALF, rotates));
 }
 
-// What the pair has in the row, of which each of the PARTS parts has all columns.
+// The pair's values in the row, of which each of the PARTS parts has all columns.
 fn value_of(token: u32, pair: Pair, first_head: u32, kv_head: u32) -> vec2<f32> {
   let start = token * PARTS * ROW_COLUMNS + head_start(pair.head, first_head, kv_head);
   var value = vec2(0.0);
@@ -65,7 +65,7 @@ const HEAD_SIZE = 8u * STRIDE;
 var<workgroup> heads: array<f32, max(PREPARED_HEADS, SUMS) * HEAD_SIZE>;
 var<workgroup> group_scores: array<vec2<f32>, SUMS>;  // base and total of each
 
-// Where element `j` of a unit is.
+// The place of element `j` of a unit.
 fn place_in(head: u32, unit: u32, j: u32) -> u32 {
   return head * HEAD_SIZE + j * STRIDE + unit;
 }

@@ -34,7 +34,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let own = lane % HEAD_LANES;
   let has_head = lane < HEADS_AT_ONCE * HEAD_LANES && head < ALL_HEADS;
   let is_pair = own < TURNING;
-  // Of elements that do not turn, the first alone.
+  // The first alone of elements that do not turn.
   let first = select(TURNING + own, own, is_pair);
   let second = TURNING + own;
   var a = vec4<f32>();

@@ -2,7 +2,7 @@
 
 var<workgroup> head_squares: array<f32, THREADS>;
 
-// What a lane has goes to all lanes of its head. Values have a norm without weights, or none.
+// A lane's sum goes to all lanes of its head. Values have a norm without weights, or none.
 fn norm_scale(head: u32, squares: f32, lane: u32) -> f32 {
   head_squares[lane] = squares;
   workgroupBarrier();

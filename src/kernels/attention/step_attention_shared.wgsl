@@ -1,5 +1,5 @@
-// As step_attention, for all heads that share a key head at once: each key and value is read and
-// unpacked once for them. LANES neighbouring lanes share a key and have a unit of it each. Of the
+// The same as step_attention, for all heads that share a key head at once: each key and value is read
+// and unpacked once for them. LANES neighbouring lanes share a key and have a unit of it each. Of the
 // HELD queries (a power of two; QUERIES of them count) a lane has the scores of one, `own`; what it
 // has of the others stands in the order of own ^ i, so that lanes exchange scores and weights without
 // choosing among registers. Contract: step_attention.h
@@ -24,7 +24,7 @@ fn sum_of_own(products: array<f32, HELD>) -> f32 {
   return sum;
 }
 
-// What the lane's query has, and the queries own ^ i.
+// The values of the lane's query and of the queries own ^ i.
 fn of_all(value: f32) -> array<f32, HELD> {
   var all: array<f32, HELD>;
   all[0] = value;

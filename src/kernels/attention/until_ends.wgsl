@@ -1,5 +1,5 @@
-// As until.wgsl, where a row of the step sees up to an end of its own, at least itself: the rows of an
-// image see all of it. Ends never become smaller from row to row.
+// The same as until.wgsl, but a row of the step sees up to an end of its own, at least itself: the
+// rows of an image see all of it. Ends never become smaller from row to row.
 @group(0) @binding(INPUT_3) var<storage, read> ends: array<u32>;
 
 fn seen_until(slot: u32, position: u32) -> u32 {

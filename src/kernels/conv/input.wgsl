@@ -1,4 +1,4 @@
-// Where GATED is 1, a row has what gates the input, what gates the result, and what is convolved.
+// A row with GATED 1 has what gates the input, what gates the result, and what is convolved.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<f32>;
 
 fn input(t: u32, column: u32) -> f32 {

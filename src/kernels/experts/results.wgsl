@@ -1,5 +1,5 @@
-// What four rows of an expert make: four results, or where GLU is 1, two. Then an expert has OUT rows
-// of gates and OUT of what they gate, which are taken by turns.
+// The results of four rows of an expert: four, or with GLU 1, two. Then an expert has OUT rows of
+// gates and OUT of what they gate, which are taken by turns.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 const EXPERT_ROWS = OUT * (1u + GLU);

@@ -1,4 +1,4 @@
-// As elementwise/map.wgsl, rounded to bf16: two elements per lane.
+// The same as elementwise/map.wgsl, rounded to bf16: two elements per lane.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<u32>;
 
 fn run(group: vec3<u32>, lane: u32) {

@@ -35,7 +35,7 @@ alias Left = subgroup_matrix_left<f16, SIDE, SIDE>;
 alias Right = subgroup_matrix_right<f16, SIDE, SIDE>;
 alias Result = subgroup_matrix_result<f32, SIDE, SIDE>;
 
-// What x and the weights are multiplied by before they become f16, powers of two.
+// The factors of x and the weights before they become f16, powers of two.
 struct Scales {
   x: f32,
   w: f32,
@@ -96,7 +96,7 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
   }
   for (var start = 0u; start < IN; start += ITERATION) {
     for (var d = 0u; d < UNROLL; d++) {  // unroll
-      // Of two steps in memory the one that is overwritten was read before the last barrier.
+      // A step in memory that is overwritten, one of two, was read before the last barrier.
       if (DEPTH == 1u) {
         workgroupBarrier();
       }
@@ -163,7 +163,7 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
   workgroupBarrier();
 }
 
-// What lies in `results`, of subgroups from `first` on; true when it is no number.
+// Stores `results` of subgroups from `first` on; returns true when one is no number.
 fn store_fragments(place: Place, first: u32, lane: u32, scales: Scales) -> bool {
   var overflows = false;
   for (var i = lane; i < REGIONS * SIDE * SIDE / 2u; i += THREADS) {

@@ -34,7 +34,7 @@ fn load_units(first: u32, iteration: u32, lane: u32) {
   }
 }
 
-// What the x' of a chunk that this lane makes are made of.
+// The parts that this lane's x' of a chunk are made of.
 var<private> own_parts: array<Parts, PARTS>;
 
 fn load_parts(chunk: u32, lane: u32) {
@@ -43,7 +43,7 @@ fn load_parts(chunk: u32, lane: u32) {
   }
 }
 
-// Where a launch can begin before the one in front has ended, only weights may be read up to here:
+// A launch that begins before the one in front has ended may read only weights up to here:
 // cuda/device.cuh has the wait.
 fn await_inputs() {}
 

@@ -1,4 +1,4 @@
-// Of units of four.
+// Stores units of four.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<u32>>;
 
 fn store(i: u32, value: Unit) {

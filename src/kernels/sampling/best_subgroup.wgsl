@@ -1,4 +1,4 @@
-// As best_memory.wgsl, by subgroups, of which BEST_LANES are one or several. `own` is no NaN.
+// The same as best_memory.wgsl, by subgroups: BEST_LANES are one or several. `own` is no NaN.
 const BEST_PARTIALS = THREADS / 4u;
 var<workgroup> bests: array<vec2<f32>, BEST_PARTIALS>;
 

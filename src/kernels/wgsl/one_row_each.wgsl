@@ -1,4 +1,4 @@
-// As one_sequence.wgsl, where each slot has one row, of the same number.
+// The same as one_sequence.wgsl, where each slot has one row, of the same number.
 fn slot_of_row(row: u32) -> u32 {
   return row;
 }

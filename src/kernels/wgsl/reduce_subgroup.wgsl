@@ -1,4 +1,4 @@
-// As reduce.wgsl, with one pass per subgroup.
+// The same as reduce.wgsl, with one pass per subgroup.
 var<workgroup> reduce_partial: array<f32, THREADS>;
 
 fn reduce_sum(value: f32, lane: u32) -> f32 {

@@ -1,4 +1,4 @@
-// As this_batch.wgsl, where sequences have several rows of a step.
+// The same as this_batch.wgsl, where sequences have several rows of a step.
 struct Batch {
   rows: u32,
   slots: u32,

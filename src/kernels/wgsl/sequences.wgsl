@@ -1,4 +1,4 @@
-// As one_sequence.wgsl, for rows of several sequences.
+// The same as one_sequence.wgsl, for rows of several sequences.
 fn slot_of_row(row: u32) -> u32 {
   return batch.row_slots[row / 4u][row % 4u];
 }

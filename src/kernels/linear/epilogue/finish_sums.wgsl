@@ -1,5 +1,5 @@
-// As finish_rows.wgsl, for `fused_linear` that adds the residual, which is loaded before the weights
-// are used: added_*.wgsl.
+// The same as finish_rows.wgsl, for `fused_linear` that adds the residual, which is loaded before
+// the weights are used: added_*.wgsl.
 const GROUP_PAIRS = GROUP_ROWS / 2u;
 var<private> prefetched: array<vec2<f32>, PAIRS>;
 

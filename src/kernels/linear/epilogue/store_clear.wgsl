@@ -1,4 +1,4 @@
-// As store.wgsl; beside each row it leaves a fixed-point sum that is 0.
+// The same as store.wgsl; beside each row it leaves a fixed-point sum that is 0.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 @group(0) @binding(CLEARED_BINDING) var<storage, read_write> cleared: array<i32>;
 

@@ -5,7 +5,7 @@ const HEAD_VECTORS = IN / HEADS / 4u;
 // From here on, for each split and head its base and its total.
 const SCORES = SPLITS * IN / 4u;
 
-// What the sums of a split and head count for.
+// The factors of the sums of a split and head.
 var<workgroup> split_weights: array<f32, SPLITS * HEADS>;
 
 fn split_count() -> u32 {

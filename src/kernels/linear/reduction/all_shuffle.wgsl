@@ -1,4 +1,4 @@
-// As reduction/all_subgroup.wgsl, by shuffles among 32 neighbouring lanes, which a subgroup holds.
+// The same as all_subgroup.wgsl, by shuffles among 32 neighbouring lanes, which a subgroup holds.
 const ALL_PARTIALS = THREADS / 32u;
 var<workgroup> all_partials: array<f32, 2u * ALL_PARTIALS>;
 

@@ -1,4 +1,4 @@
-// As reduction/memory.wgsl, for lane groups of which a subgroup holds several.
+// The same as reduction/memory.wgsl, for lane groups of which a subgroup holds several.
 var<workgroup> lane_group_sums: array<f32, GROUP_ROWS>;
 
 fn reduction(row: u32, sum: f32, lane: u32) {

@@ -1,5 +1,5 @@
-// As reduction/subgroup.wgsl, by shuffles: those of several rows overlap, where compilers add up one row
-// after the other by subgroupAdd.
+// The same as reduction/subgroup.wgsl, by shuffles: those of several rows overlap, where compilers add
+// up one row after the other by subgroupAdd.
 const LANE_GROUP_PARTIALS = LANES / 32u;
 var<workgroup> lane_group_partials: array<f32, GROUP_ROWS * LANE_GROUP_PARTIALS>;
 

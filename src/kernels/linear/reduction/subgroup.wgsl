@@ -1,5 +1,5 @@
-// As reduction/memory.wgsl, for lane groups of whole subgroups: a subgroup leaves its share and goes on, the shares are
-// added when all is done. Subgroups have at least four lanes and at most a lane group's.
+// The same as reduction/memory.wgsl, for lane groups of whole subgroups: a subgroup leaves its share and goes on, the
+// shares are added when all is done. Subgroups have at least four lanes and at most a lane group's.
 const LANE_GROUP_PARTIALS = LANES / 4u;
 var<workgroup> lane_group_partials: array<f32, GROUP_ROWS * LANE_GROUP_PARTIALS>;
 
