@@ -25,7 +25,7 @@ inline Failure loading_cancelled() {
   return fail(ErrorCode::kCancelled, "Loading the model was cancelled.");
 }
 
-/// What a step reads of one of its inputs of BufferUse::kInput.
+/// The data that a step reads of one of its inputs of BufferUse::kInput.
 struct InputWrite {
   BufferId buffer = {};
   std::span<const std::byte> bytes;  // of the step's rows
@@ -45,8 +45,8 @@ struct StepRequest {
   /// itself; 0: not at all, for `done` to receive what the last step has left. REQUIRES: at most 1,
   /// or a phase that chooses tokens.
   uint32_t repeat = 1;
-  /// What `done` receives; null: the phase's result. REQUIRES: an operand that no step of the phase
-  /// after its own overwrites.
+  /// The operand that `done` receives; null: the phase's result. REQUIRES: one that no step of the
+  /// phase after its own overwrites.
   const Operand* result = nullptr;
   /// That number of bytes of it, from there on, multiples of 4; 0 bytes: all of the step's.
   uint64_t result_first = 0, result_bytes = 0;
@@ -59,7 +59,7 @@ struct StepRequest {
   std::function<bool()> cancelled = {};
 };
 
-/// What compile() took, for `bench` and `doctor`.
+/// The work of compile(), for `bench` and `doctor`.
 struct CompileReport {
   uint32_t pipelines = 0, cached = 0;  // cached: of them, those that an earlier run compiled
   double compile_seconds = 0;

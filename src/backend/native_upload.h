@@ -1,4 +1,4 @@
-// What the uploads of backends with threads share: how constants are divided among those.
+// The part that uploads of backends with threads share: how constants are divided among those.
 #pragma once
 #include <algorithm>
 #include <functional>

@@ -10,7 +10,7 @@ namespace tokamak {
 /// Gives the one sequence all pages of every table, in order.
 Result<void> write_all_pages(Program& program);
 
-/// What the host does while the device works; may be empty.
+/// The work of the host while the device computes; may be empty.
 using Meanwhile = std::function<void()>;
 
 /// Runs a step and waits for its result. REQUIRES: request.done is empty.

@@ -53,7 +53,7 @@ class FilePipelineCache : public PipelineCache {
     const EntryHeader header = {.key_bytes = key.size(),
                                 .value_bytes = value.size(),
                                 .checksum = hash_bytes(value, hash_bytes(key))};
-    // What cannot be kept is compiled again.
+    // An entry that cannot be kept is compiled again.
     files_.write(file_name(key),
                  {std::as_bytes(std::span(&header, 1)), std::as_bytes(key), std::as_bytes(value)});
   }
@@ -61,7 +61,7 @@ class FilePipelineCache : public PipelineCache {
   std::string problem() const override { return files_.problem(); }
 
  private:
-  /// What an earlier question has read, once.
+  /// The bytes that an earlier look-up has read, once.
   Bytes take(const std::string& name) {
     const std::lock_guard lock(mutex_);
     const auto found = loaded_.extract(name);

@@ -29,7 +29,7 @@ class PipelineCacheTest : public testing::Test {
     return found;
   }
 
-  /// As Dawn does it: the size, then the bytes.
+  /// Loads as Dawn does: the size, then the bytes.
   Bytes load(const Bytes& key) const {
     const auto cache = open_pipeline_cache(folder_.string());
     Bytes value(cache->load(key, {}));

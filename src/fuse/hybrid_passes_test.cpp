@@ -28,7 +28,7 @@
 namespace tokamak::fuse {
 namespace {
 
-/// What fused_linear prints after its operands.
+/// The attributes that fused_linear prints after its operands.
 std::string attributes(const FusedLinear& op) {
   return attributes_text(op) + '\n';
 }
@@ -40,7 +40,7 @@ struct HybridTest : PassTest {
     return b.state(name, std::move(shape), DType::kF32);
   }
 
-  /// As in LFM2.
+  /// A convolution of LFM2.
   ValueId gated_convolution(Activation second) {
     const ValueId gate = b.linear(x, weight("b", {8, 8})), z = b.linear(x, weight("z", {8, 8}));
     const ValueId g = b.glu(Activation::kIdentity, gate, z);
@@ -67,7 +67,7 @@ TEST_F(HybridTest, GatedConvolutionLeavesAGateWithAnActivationAlone) {
   expect_alone(gated_conv(), finish(gated_convolution(Activation::kSilu)));
 }
 
-/// As in Qwen3.5, with one key head and two value heads of 4.
+/// A layer of Qwen3.5, with one key head and two value heads of 4.
 TEST_F(HybridTest, DeltaRuleReadsTheRowOfOneProduct) {
   const ValueId n = b.rms_norm(x, vector("norm", 8), 1e-6f);
   const ValueId qkv_rows = b.linear(n, weight("in", {16, 8}));
@@ -324,7 +324,7 @@ TEST_F(HybridTest, HeadNormLeavesAProductWithoutAGateAlone) {
   expect_alone(head_norm(), g);
 }
 
-/// As in Gemma 4: a sum that a gate's product reads as it is, and one that is scaled.
+/// A sum of Gemma 4 that a gate's product reads as it is, and one that is scaled.
 TEST_F(HybridTest, SumsAreMadeInFrontOfWhatReadsThem) {
   const ValueId s = b.add(x, b.rms_norm(b.linear(x, weight("d", {8, 8})), vector("u", 8), 1e-6f));
   const ValueId gated = b.glu(Activation::kGeluTanh, b.linear(s, weight("gate", {8, 8})), x);

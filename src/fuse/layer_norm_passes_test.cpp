@@ -1,4 +1,4 @@
-// What passes make of layer_norm, and rounded_norm of all norms, as text before and after.
+// The effect of passes on layer_norm, and of rounded_norm on all norms, as text before and after.
 #include "fuse/add_layer_norm.h"
 #include "fuse/add_rms_norm.h"
 #include "fuse/library_products.h"
@@ -85,7 +85,7 @@ TEST_F(LayerNormPassesTest, NormAddTakesTheFactorAndTheNormAfterIt) {
                 "\n%3: f32[T,8] = add %2, %1\nreturn %3\n");
 }
 
-/// As in Gemma 4's per-layer embeddings, whose norms are per layer.
+/// The norms of Gemma 4's per-layer embeddings, which are per layer.
 TEST_F(LayerNormPassesTest, NormAddTakesNormsOfHeads) {
   const ValueId n = b.rms_norm(x, vector("u", 4), 1e-6f);
   Graph g = finish(b.scale(b.add(n, x), 0.5f));

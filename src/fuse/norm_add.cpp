@@ -1,5 +1,5 @@
-// What follows a norm that is added to something, as Gemma has it around its blocks: the addition,
-// a factor on the sum, and a norm of that.
+// The steps after a norm that is added to something, around Gemma's blocks: the addition, a factor
+// on the sum, and a norm of that.
 //
 //   n = rms_norm x, u
 //   t = add a, n                    y, s = norm_add x, a, u, k, v {factor=f, scaled, normed}

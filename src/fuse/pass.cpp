@@ -214,7 +214,7 @@ class Driver {
     return vars;
   }
 
-  /// Where the new node may stand: after its inputs, before the users of what survives.
+  /// The place of the new node: after its inputs, before the users of the values that survive.
   std::optional<size_t> position(const Match& match, const std::set<size_t>& matched,
                                  const Replacement& replacement) const {
     size_t low = 0, high = *matched.rbegin();
@@ -267,7 +267,7 @@ class Driver {
       std::set<size_t> matched;
       for (const auto& [var, index] : match->nodes_) matched.insert(index);
       if (matched.size() != match->nodes_.size()) continue;
-      // What is shared is no longer needed when its last user has folded it in; see
+      // A shared node is no longer needed when its last user has folded it in; see
       // remove_unused().
       for (const Var var : pass_.shared) {
         if (const auto node = match->nodes_.find(var); node != match->nodes_.end()) {
@@ -294,7 +294,7 @@ class Driver {
       };
       if (std::ranges::none_of(match.added_, makes)) node.outputs.push_back(match[out]);
     }
-    // What survives may be of another type from here on.
+    // A surviving value may be of another type from here on.
     const auto made = infer_outputs(graph_, node.op, node.inputs);
     TOK_CHECK(made.has_value() && made->size() == node.outputs.size());
     for (size_t i = 0; i < made->size(); ++i) {

@@ -1,4 +1,4 @@
-// What the tests of passes share: a graph that begins with a lookup of eight columns.
+// The part that tests of passes share: a graph that begins with a lookup of eight columns.
 #pragma once
 #include <gtest/gtest.h>
 

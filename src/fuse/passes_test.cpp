@@ -249,7 +249,7 @@ return %4
 )");
 }
 
-/// What is unusual about a feed-forward network.
+/// The odd point of a feed-forward network.
 enum class Oddity { kNone, kSumScaled, kBias, kSumIsResult };
 
 /// That of a layer of `columns`, after the product of its attention and in front of a head.

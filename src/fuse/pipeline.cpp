@@ -38,14 +38,14 @@
 namespace tokamak::fuse {
 
 std::span<const Pass> passes() {
-  // What is narrower comes first: gated_conv before gate_up, gate_up before qkv, linear_gate before
-  // gate_linear, step_attention before rope_append. step_attention and conv_linear need the qkv,
-  // delta_row and the gates the columns that those leave, split_attention the product after
-  // attention with its gate, and the norms the products as they end. What is left over of sums and
-  // norms goes to norm_add, add_rms_norm and add_layer_norm. glu_columns comes after all that take
-  // a glu, since they know none with columns of a row; add_rms_norm adds up what split_linear
-  // leaves. At the end are those around the products of a library, which round what stands there by
-  // then.
+  // The order: the narrower pattern comes first, gated_conv before gate_up, gate_up before qkv,
+  // linear_gate before gate_linear, step_attention before rope_append. step_attention and
+  // conv_linear need the qkv, delta_row and the gates the columns that those leave, split_attention
+  // the product after attention with its gate, and the norms the products as they end. Sums and
+  // norms that are left over go to norm_add, add_rms_norm and add_layer_norm. glu_columns comes
+  // after all that take a glu, since they know none with columns of a row; add_rms_norm adds up
+  // what split_linear leaves. At the end are those around the products of a library, which round
+  // what stands there by then.
   static const std::vector<Pass> all = [] {
     std::vector<Pass> made = {scale_embed(),     scale_route(),  gated_conv(),
                               gate_up(),         qkv(),          qk(),
@@ -97,7 +97,7 @@ Graph for_one_token(Graph graph) {
       renamed[node.outputs[0]] = node.inputs[0];
       continue;
     }
-    // What follows has T rows, too, instead of one.
+    // The later nodes have T rows, too, instead of one.
     const auto outputs = infer_outputs(graph, node.op, node.inputs);
     TOK_CHECK(outputs.has_value());
     for (size_t i = 0; i < node.outputs.size(); ++i) {

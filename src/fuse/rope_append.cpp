@@ -1,4 +1,4 @@
-// What stands between the products of attention and attention itself, in one kernel.
+// The nodes between the products of attention and attention itself, in one kernel.
 //
 //   q, k, v = qkv x, w
 //   q = rms_norm q, wq

@@ -1,4 +1,4 @@
-// What only a rounding reads is rounded where it is made: attention's result, and products
+// A result that only a rounding reads is rounded where it is made: attention's result, and products
 // of the library in front of an activation or a gate.
 //
 //   y       = attention q, cache, pages    ==>   rounded = attention q, cache, pages {rounded}

@@ -13,7 +13,7 @@ struct RoundedResultsTest : PassTest {
   Graph finished(ValueId y) {
     return finish(b.add_node(BlockArgmax{}, {b.linear(b.last_row(y), table)}).front());
   }
-  /// As the library has it.
+  /// The products as the library has them.
   Graph with_products(ValueId y) {
     Graph g = finished(y);
     run(library_products(), g, library);

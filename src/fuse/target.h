@@ -1,4 +1,4 @@
-// What passes know of the device: what a launch may bind and costs.
+// The device as passes see it: what a launch may bind and costs.
 #pragma once
 #include <algorithm>
 #include <cstdint>

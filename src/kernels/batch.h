@@ -1,6 +1,6 @@
-// What changes from step to step, and nothing else: one small upload, so that a captured plan is
-// replayed as it is. A step runs a batch: rows, each a token of one of several sequences. A
-// sequence with rows in the step has a slot, which says where its rows are and what they continue.
+// The data that changes from step to step, and nothing else: one small upload, so that a captured
+// plan is replayed as it is. A step runs a batch: rows, each a token of one of several sequences. A
+// sequence with rows in the step has a slot, with the place of its rows and what they continue.
 //
 // The buffer of a batch holds, one after the other: BatchHeader; the slots; the output rows, u32;
 // the slot of each row, u32, where a program has more than one slot; and from ids_offset() on the
@@ -53,7 +53,7 @@ struct BatchHeader {
   uint32_t rows = 0, slots = 0, outputs = 0, reserved = 0;
 };
 
-/// Where things are in the buffer of a program for that number of slots and rows.
+/// The places in the buffer of a program for that number of slots and rows.
 struct BatchLayout {
   uint32_t slots = 1;
   uint32_t rows = 1;
@@ -116,7 +116,7 @@ struct BatchAccess {
 
   /// Whether it looks up which slot a row is of.
   bool has_tables() const { return slots > 1 && !decodes; }
-  /// What it binds: one that makes the next batch has the token ids with it.
+  /// The bytes that it binds: one that makes the next batch has the token ids with it.
   uint64_t bytes() const {
     if (writes) return layout.bytes();
     return has_tables() ? layout.table_bytes() : sizeof(BatchHeader) + slots * sizeof(Slot);

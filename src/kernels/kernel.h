@@ -51,9 +51,9 @@ struct DeviceLimits {
 
 /// How much of a device there is. WebGPU tells none of it: see backend/webgpu/device_size.h.
 struct DeviceSize {
-  /// What runs workgroups at the same time, each several of them: NVIDIA's SMs, AMD's compute
-  /// units, Intel's Xe cores, Apple's GPU cores. Too many make launches of small workgroups, each
-  /// of which repeats what all of them need; too few leave some idle.
+  /// The units that run workgroups at the same time, each several of them: NVIDIA's SMs, AMD's
+  /// compute units, Intel's Xe cores, Apple's GPU cores. Too many make launches of small
+  /// workgroups, each of which repeats what all of them need; too few leave some idle.
   uint32_t multiprocessors = 64;
   uint64_t cache_bytes = 0;        // of the second level; 0: not known
   std::string source = "assumed";  // where the numbers come from

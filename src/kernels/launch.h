@@ -1,4 +1,4 @@
-// What the launch functions of the families share.
+// The part that launch functions of the families share.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -43,7 +43,7 @@ inline std::string small_workgroups(const DeviceInfo& device, uint32_t needed) {
                            device.limits.workgroup_threads, needed);
 }
 
-/// What kernels for matrix units need.
+/// The features that kernels for matrix units need.
 inline constexpr Features kMatrixFeatures =
     kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
 

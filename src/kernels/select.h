@@ -33,7 +33,7 @@ struct TunedVariant {
 /// Variant -> what shows that it computes wrongly.
 using WrongVariants = std::map<std::string, std::string, std::less<>>;
 
-/// What is known about variants beside their tables.
+/// The facts about variants beside their tables.
 struct VariantAdvice {
   /// A model's wishes: taken before others where they take the problem.
   ForcedVariants preferred = {};

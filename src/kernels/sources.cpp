@@ -15,7 +15,7 @@ std::string_view embedded_text(std::string_view name) {
 
 namespace {
 
-/// What the texts of codecs declare, and what they take from the kernel.
+/// The names that texts of codecs declare, and that they take from the kernel.
 std::set<std::string_view> codec_names() {
   std::set<std::string_view> names = {"weight_words", "own", "own_step"};
   for (const EmbeddedFile& file : embedded_files()) {

@@ -14,7 +14,7 @@ std::string_view line_at(std::string_view text, size_t start) {
   return text.substr(start, text.find('\n', start) - start);
 }
 
-/// What stands between the two, "" when they are not there in this order.
+/// The text between the two, "" when they are not there in this order.
 std::string_view between(std::string_view line, std::string_view before, std::string_view after) {
   const size_t start = line.find(before);
   if (start == line.npos) return "";
@@ -22,7 +22,7 @@ std::string_view between(std::string_view line, std::string_view before, std::st
   return end == line.npos ? "" : line.substr(start + before.size(), end - start - before.size());
 }
 
-/// Of "4", "4u" or the name of a constant, and of nothing else: what is beyond is no part of it.
+/// Reads "4", "4u" or the name of a constant, and nothing else: what is beyond is no part of it.
 uint32_t rounds_of(std::string_view count, std::span<const Constant> constants) {
   const std::string_view digits = count.ends_with('u') ? count.substr(0, count.size() - 1) : count;
   uint32_t rounds = 0;

@@ -11,7 +11,7 @@
 
 namespace tokamak {
 
-/// What stands after the brace of a loop.
+/// The mark after the brace of a loop.
 inline constexpr std::string_view kUnrollMark = "// unroll";
 inline constexpr std::string_view kUnrollLimit = ", at most ";
 

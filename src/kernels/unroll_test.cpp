@@ -59,8 +59,8 @@ TEST(Unroll, ALoopMayStaySooner) {
             "{\n  const i = 0u;\n  x;\n}\n{\n  const i = 1u;\n  x;\n}\n");
 }
 
-/// What of the form is layout, which the tree of a text does not have (cuda/parser_statements.cpp
-/// sees to the rest): the mark, and that the brace that ends the loop stands under its `for`.
+/// A test of the layout, which the tree of a text does not have (cuda/parser_statements.cpp checks
+/// the rest): the mark, and that the brace that ends the loop stands under its `for`.
 TEST(Unroll, TheMarkedLoopsOfAllTextsAreLaidOutAsItReadsThem) {
   static const std::regex form(
       R"(( *)for \(var (\w+) = 0u; \2 < \w+; \2\+\+\) \{  // unroll(, at most \w+)?)");

@@ -1,5 +1,5 @@
-// What kernels whose sizes follow the shapes keep in workgroup memory, read off their texts: no
-// more than the device grants, or it refuses the pipeline.
+// The workgroup memory of kernels whose sizes follow the shapes, read off their texts: no more than
+// the device grants, or it refuses the pipeline.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,7 @@
 namespace tokamak {
 namespace {
 
-/// What texts say of their workgroup memory: constants and arrays by their formulas.
+/// The workgroup memory in texts: constants and arrays by their formulas.
 struct Texts {
   struct Array {
     uint32_t element_bytes;

@@ -38,7 +38,7 @@ void BackgroundSelfTest::wait() {
 }
 
 void BackgroundSelfTest::test(const Plan& plan) {
-  // What keeps the test from running is no fault of a kernel: the next start tries again.
+  // A failure that keeps the test from running is no fault of a kernel: the next start tries again.
   const auto backend = open_();
   if (!backend) return;
   std::set<std::string> said;

@@ -10,7 +10,7 @@ namespace tokamak {
 
 class ChangedProgram : public Program {
  public:
-  /// What is added to the last number of a phase's result.
+  /// The number that is added to the last one of a phase's result.
   using Change = std::function<float(const Phase&)>;
 
   /// `plan` is the one that it shows; its phases are those of `right`.

@@ -1,4 +1,4 @@
-// What earlier runs have kept about a device, and the self-test of what none of them has tested.
+// The measurements that earlier runs have kept about a device, and the self-test of the rest.
 #include "tune/device_measurements.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Where open() finds what earlier runs have learnt of a device. Native programs only.
+// The measurements of earlier runs on a device, for open(). Native programs only.
 #pragma once
 #include "tune/kept_verdicts.h"
 #include "tune/measurement_cache.h"

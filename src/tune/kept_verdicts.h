@@ -9,7 +9,7 @@
 
 namespace tokamak {
 
-/// What of a JSON object are verdicts; none where it is something else.
+/// The verdicts of a JSON object; none where it is something else.
 Verdicts read_verdicts(const Json& kept);
 /// The object that read_verdicts() reads.
 Json to_json(const Verdicts& verdicts);
@@ -17,7 +17,7 @@ Json to_json(const Verdicts& verdicts);
 /// Names the device, its driver and these kernels: verdicts on others count for nothing.
 std::string verdicts_name(const DeviceInfo& device);
 
-/// Where the verdicts on a device and its kernels are kept, as a JSON object.
+/// The place of verdicts on a device and its kernels, a JSON object.
 struct KeptVerdicts {
   std::function<Json()> read;  // null where there are none
   std::function<void(const Json&)> write;

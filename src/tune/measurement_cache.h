@@ -1,5 +1,5 @@
-// What one run finds out about a device and later ones use: verdicts of the self-test, timings of
-// `tokamak tune`. A JSON document per device, in a folder per kind. Native programs only.
+// The cache of what a run finds out about a device: verdicts of the self-test, timings of `tokamak
+// tune`. A JSON document per device, in a folder per kind. Native programs only.
 //
 // A document belongs to the device, its driver, what was asked of it and the sources of the
 // kernels; one of anything else, or one that is damaged, is as good as none and is written over.

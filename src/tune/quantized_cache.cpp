@@ -76,7 +76,7 @@ uint64_t sum_of(std::span<const std::byte> bytes) {
   return sum.value();
 }
 
-/// What the cached matrices were made from; nothing when a source is no file.
+/// The sources of the cached matrices; nothing when one is no file.
 std::optional<std::string> identity(const TensorFile& tensors, DType type) {
   Json::Array sources;
   for (const std::shared_ptr<ByteSource>& source : tensors.sources()) {

@@ -27,7 +27,7 @@ struct Job {
   double tolerance = 0;
 };
 
-/// What a case allows, and what the kernel may round beside it.
+/// The tolerance of a case, and of the kernel's rounding beside it.
 double tolerance_of(const SelfTestCase& c, const KernelVariant& variant) {
   return c.tolerance + 3 * variant.rounding;
 }
@@ -180,7 +180,7 @@ Result<Plan> plan_on(const SelfTestCase& c, const KernelVariant& variant,
   return plan_for(c, device, {{std::string(op_name_at(variant.op)), std::string(variant.name)}});
 }
 
-/// What each kernel of the device can run.
+/// The cases that each kernel of the device can run.
 std::vector<Job> make_jobs(const DeviceInfo& device, SelfTest& out) {
   std::vector<Job> jobs;
   for (const KernelVariant& variant : all_variants()) {
@@ -220,7 +220,7 @@ Result<std::map<const SelfTestCase*, Results>> references(std::span<const Job> t
   return out;
 }
 
-/// What becomes of a device says nothing of the kernel that it ran.
+/// Whether the error is one of the kernel, and not of the device that ran it.
 bool is_about_kernel(const Error& error) {
   return error.code != ErrorCode::kDeviceLost && error.code != ErrorCode::kOutOfMemory;
 }
@@ -249,7 +249,7 @@ std::span<const Job> first_kernels(std::span<const Job> jobs, size_t count) {
   return jobs.first(end);
 }
 
-/// As run(), a few kernels at a time, so that there is progress to tell of.
+/// Runs like run(), a few kernels at a time, so that there is progress to report.
 Result<std::vector<Results>> run_with_progress(std::span<const Job> jobs, Backend& backend,
                                                CompileReport& compiled,
                                                const SelfTestProgress& progress) {

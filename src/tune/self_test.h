@@ -54,7 +54,7 @@ using SelfTestProgress = std::function<void(size_t kernel, size_t kernels)>;
 Result<SelfTest> self_test(Backend& backend, const std::function<double()>& clock,
                            const SelfTestProgress& progress = {});
 
-/// What a step runs but for its sizes: "linear.wgsl.any linear/any.wgsl quant/bf16.wgsl ...".
+/// The program of a step but for its sizes: "linear.wgsl.any linear/any.wgsl quant/bf16.wgsl ...".
 std::string program_text(const Step& step);
 
 /// program_text() -> "" when it computed rightly, else what showed that it does not.

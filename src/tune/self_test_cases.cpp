@@ -167,7 +167,7 @@ void add_scale(std::vector<SelfTestCase>& all, const Steps& steps) {
   all.push_back(w.finish(w.graph().scale(x, 0.7f, s), steps, kExact));
 }
 
-/// What was chosen shows in the products: one of a single column gives a number per expert.
+/// A choice shows in the products: one of a single column gives a number per expert.
 void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
   constexpr uint32_t kExperts = 5, kTop = 3;
   {
@@ -271,7 +271,7 @@ void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
   all.push_back(w.finish(y, steps, kDelta));
 }
 
-/// What only steps of one token have.
+/// The cases that only steps of one token have.
 void add_decode(std::vector<SelfTestCase>& all) {
   constexpr uint32_t kIn = 512, kOut = 70;
   for (const char* type : {"f16", "bf16", "q4_0", "q8_0"}) {
@@ -417,7 +417,7 @@ void add_lists(std::vector<SelfTestCase>& all) {
   }
 }
 
-/// What hybrids and mixtures of experts have before and after their products.
+/// The ops that hybrids and mixtures of experts have before and after their products.
 void add_hybrids(std::vector<SelfTestCase>& all) {
   constexpr uint32_t kIn = 128, kOut = 40;
   const auto add = [&](std::string name, const FusedLinear& op, auto&& operands) {

@@ -46,7 +46,7 @@ void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kQ8_0}) {
     constexpr uint32_t kPackedColumns = 256;
     Writer w(fmt::format("to_half of {}", dtype_name(dtype)), ToHalf::kName);
-    // Of another op, and exact: all to_half of a case have the same kernel.
+    // The output of another op, and exact: all to_half of a case have the same kernel.
     const PairGlu products = {Activation::kIdentity};
     const ValueId x = w.graph().add_node(products, {w.activation(2 * kPackedColumns)}).front();
     const ValueId weights = in_half(w, w.random("w", {kRows, kPackedColumns}, dtype), Half::kBf16);

@@ -1,4 +1,4 @@
-// What passes make of norms, rotation and appends in steps of many rows.
+// The ops that passes make of norms, rotation and appends in steps of many rows.
 #include <numeric>
 
 #include "graph/kv_cache.h"
@@ -34,7 +34,7 @@ void add_rope_append(std::vector<SelfTestCase>& all, const SelfTestSteps& steps)
 
 constexpr uint32_t kColumns = 264;
 
-/// What was rounded shows in the columns that a product takes.
+/// A rounded value shows in the columns that a product takes.
 ValueId seen(Writer& w, ValueId norm, Half rounded) {
   if (rounded == Half::kNone) return norm;
   const ValueId matrix = w.random("w", {kColumns, kColumns}, half_dtype(rounded));

@@ -22,7 +22,7 @@ inline constexpr uint32_t kSelfTestHeads = 7, kSelfTestHead = 43;
 inline constexpr double kSelfTestExact = 2e-7, kSelfTestSum = 2e-6, kSelfTestFunction = 4e-6;
 inline constexpr double kSelfTestAttention = 2e-5;
 
-/// Of attention over a cache of that type.
+/// The tolerance of attention over a cache of that type.
 inline double self_test_attention(DType cache) {
   if (cache == DType::kF32) return kSelfTestAttention;
   return cache == DType::kF16 ? 2e-3 : 1.0 / 127;

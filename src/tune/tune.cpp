@@ -112,7 +112,7 @@ class Tuning {
       for (const Candidate& candidate : group.candidates) {
         (candidate.dropped ? problem.dropped : problem.seconds)
             .emplace(candidate.variant->name, candidate.best);
-        // Where two are equal, the one that selection would take anyway.
+        // The kernel that selection would take anyway wins where two are equal.
         if (candidate.best == group.best() && problem.chosen.empty()) {
           problem.chosen = candidate.variant->name;
         }

@@ -36,7 +36,7 @@ struct TunedProblem {
 };
 
 using TunedVariants = decltype(VariantAdvice::tuned);
-/// What selection makes of it.
+/// The variants for selection.
 TunedVariants tuned_variants(const std::vector<TunedProblem>& problems);
 
 Json to_json(const TunedVariants& tuned);

@@ -1,4 +1,4 @@
-// What tuning has found, for selection and for files.
+// The results of tuning, for selection and for files.
 #include "tune/tune.h"
 
 namespace tokamak {

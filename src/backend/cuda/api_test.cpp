@@ -26,7 +26,7 @@ std::string header() {
   return "";
 }
 
-/// What follows "NAME = " in the header; -1 where nothing does.
+/// The number after "NAME = " in the header; -1 where there is none.
 long number_of(const std::string& text, const std::string& name) {
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
     const size_t value = text.find_first_not_of(' ', at + name.size());

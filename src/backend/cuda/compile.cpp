@@ -32,7 +32,7 @@ class Compilation {
     if (program != nullptr) api_.destroy(&program);
   }
 
-  /// What NVRTC has to say of the text.
+  /// The messages of NVRTC about the text.
   std::string log() const {
     size_t size = 0;
     if (api_.log_size(program, &size) != CompileStatus::kSuccess || size < 2) return "";

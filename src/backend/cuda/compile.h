@@ -7,7 +7,7 @@
 
 namespace tokamak::cuda {
 
-/// What NVRTC makes of a text: machine code, or PTX, which the driver compiles once more.
+/// The output of NVRTC: machine code, or PTX, which the driver compiles once more.
 struct CodeTarget {
   int architecture = 0;
   bool is_ptx = false;

@@ -9,8 +9,8 @@ namespace tokamak {
 namespace cuda {
 namespace {
 
-/// As all drivers allow without being asked, and as WebGPU grants on the same devices: launches
-/// are sized by it.
+/// The size that all drivers allow without being asked, and that WebGPU grants on the same devices:
+/// launches are sized by it.
 constexpr uint32_t kWorkgroupBytes = 49152;
 /// device.cuh's Bound has room for as many, and one for the batch.
 constexpr uint32_t kMaxBuffers = 31;

@@ -34,7 +34,7 @@ struct CudaDeviceEntry {
   CudaPlace place;
 };
 
-/// What there is of CUDA: all devices in their order, or why there are none.
+/// Lists all CUDA devices in their order, or the reason why there are none.
 Result<std::vector<CudaDeviceEntry>> list_cuda_devices();
 /// "NVRTC 13.0 (/usr/local/cuda-13.0/lib/libnvrtc.so.13), cuBLASLt 13.1 (...)"; or why there is no
 /// NVRTC.
@@ -57,7 +57,7 @@ class CudaDevice {
   Stream stream() const { return stream_; }
   /// 90 of compute capability 9.0.
   int architecture() const { return architecture_; }
-  /// Of CUDA, that the driver speaks: 13000.
+  /// The version of CUDA that the driver supports: 13000.
   int driver_version() const { return driver_.version; }
   CudaLaunches launches() const { return launches_; }
   /// Null when there is none.
@@ -67,8 +67,8 @@ class CudaDevice {
   /// After a loss it fails, and nothing may be freed: the handles are those of a context that is
   /// gone, perhaps of one that has been made since.
   Result<void> enter();
-  /// What a call has given. An error that poisons the context is kDeviceLost, then and from then
-  /// on.
+  /// Makes an error of a call's status. One that poisons the context is kDeviceLost, then and from
+  /// then on.
   Result<void> check(Status status, std::string_view what);
 
   /// Counts memory; see Backend::device_bytes().

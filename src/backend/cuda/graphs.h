@@ -7,7 +7,7 @@
 
 namespace tokamak::cuda {
 
-/// What the launches of a step depend on.
+/// The values that the launches of a step depend on.
 struct StepShape {
   size_t phase = 0;
   BatchSize size;

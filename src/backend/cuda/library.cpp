@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the backend asks of the driver exists since then.
+/// The first version that has all functions that the backend calls.
 constexpr int kOldestDriver = 12000;
 /// Launches that depend on each other in part have edges with ports since then.
 constexpr int kEdgeDriver = 12030;

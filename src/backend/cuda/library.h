@@ -1,4 +1,4 @@
-// Where the CUDA driver, its run-time compiler and its library of products are found, and whether
+// The places of the CUDA driver, its run-time compiler and its library of products, and whether
 // they fit together.
 #pragma once
 #include <memory>

@@ -21,8 +21,8 @@ namespace {
 /// Changes with what a cached entry is.
 constexpr int kCacheFormat = 2;
 
-/// What the machine code of any text depends on, but for the version of NVRTC, which the entry has:
-/// what texts include, how they are compiled, the device. A text after it makes a key of the cache.
+/// The hash of all that machine code depends on but NVRTC's version, which the entry has, and the
+/// text: includes, how it is compiled, the device. A text after it makes a key of the cache.
 std::string key_start(int architecture) {
   uint64_t headers = kHashStart;
   for (const EmbeddedFile& header : wgsl::headers()) {

@@ -19,7 +19,7 @@ struct Kernel {
 /// The text of a step that the library computes.
 inline constexpr size_t kNoText = SIZE_MAX;
 
-/// What compile_plan() has made.
+/// The results of compile_plan().
 struct Compiled {
   std::vector<std::vector<uint8_t>> codes;   // machine code or PTX
   std::vector<std::string> texts;            // each a translation unit
@@ -38,11 +38,11 @@ struct Compiled {
 Result<Compiled> compile_plan(CudaDevice& device, const Plan& plan,
                               const Result<Compiler>& by = compiler());
 
-/// What is loaded, unloaded with it.
+/// The loaded modules, unloaded with this object.
 class Modules {
  public:
   Modules() = default;
-  /// What of an earlier run the driver does not take is compiled again, which `compiled` tells.
+  /// Loads the modules; kept ones that the driver refuses are compiled again, into `compiled`.
   static Result<Modules> load(std::shared_ptr<CudaDevice> device, Compiled& compiled);
   Modules(Modules&& other) noexcept = default;
   Modules& operator=(Modules&& other) noexcept;

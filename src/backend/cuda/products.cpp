@@ -3,7 +3,7 @@
 namespace tokamak::cuda {
 namespace {
 
-/// What NVIDIA recommends for its largest GPUs; smaller ones use less of it.
+/// The size that NVIDIA recommends for its largest GPUs; smaller ones use less of it.
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 /// Steps over prompts have as many sizes as prompts have lengths.
 constexpr size_t kMaxShapes = 512;

@@ -32,7 +32,7 @@ class CudaProgram : public Program {
         readback_(device_, size_t(largest_result(plan_))),
         graphs_(device_) {}
   ~CudaProgram() override {
-    // What runs still reads the buffers.
+    // The launches that still run read the buffers.
     if (device_->enter()) device_->api().stream_synchronize(device_->stream());
   }
 

@@ -15,7 +15,7 @@
 namespace tokamak {
 namespace {
 
-/// What the emulator has counted since the program began.
+/// The count of the emulator since the program began.
 uint64_t counted(const char* what) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<uint64_t (*)()>(dlsym(library, what))();
@@ -88,7 +88,7 @@ TEST(CudaProgram, RunsOnAGpuThatIsNewerThanTheCompiler) {
   EXPECT_EQ(given, tiny_result(2));
 }
 
-/// As after another driver was installed.
+/// The state after another driver was installed.
 TEST(CudaProgram, CompilesAgainWhatTheDriverDoesNotTakeOfAnEarlierRun) {
   const std::string folder = testing::TempDir() + "tokamak_refused_images";
   std::filesystem::remove_all(folder);
@@ -244,7 +244,7 @@ std::vector<float> library_result(std::span<const uint32_t> tokens) {
   return y;
 }
 
-/// What the library puts onto the stream is a part of the graph.
+/// The work that the library puts onto the stream is a part of the graph.
 TEST_P(CudaProgramLaunches, GiveTheSameResultsOfTheLibrary) {
   const auto backend = open_cuda_backend({.launches = GetParam()});
   ASSERT_TRUE(backend) << backend.error().message;
@@ -342,7 +342,7 @@ TEST(CudaProgram, TellsOfALostDeviceAndRunsAfterItIsOpenedAgain) {
   EXPECT_EQ(waited.error().code, ErrorCode::kDeviceLost);
   EXPECT_EQ(answers, std::vector{ErrorCode::kDeviceLost});
 
-  // As the engine does it: the program goes first, the device when there is another.
+  // The order of the engine: the program goes first, the device when there is another.
   lost_program.reset();
   const auto again = open();
   ASSERT_NE(again, nullptr);

@@ -1,4 +1,4 @@
-// As translated_test.cpp: what lanes do together, and where things lie in memory.
+// The rules of translated_test.cpp for what lanes do together, and where things lie in memory.
 #include <gtest/gtest.h>
 
 #include "backend/cuda/translated_runs.h"
@@ -19,8 +19,8 @@ std::vector<Word> run(const std::string& text, const std::vector<Word>& x, size_
   return words ? *words : std::vector<Word>();
 }
 
-/// What each of the 64 lanes of one workgroup leaves after `statements`, in `results` numbers that
-/// lie one after the other. `more` stands before the function.
+/// The values that each of the 64 lanes of one workgroup leaves after `statements`, in `results`
+/// numbers that lie one after the other. `more` stands before the function.
 std::vector<Word> lanes_of(const std::string& statements, uint32_t results,
                            const std::string& more = "") {
   return run(fmt::format("{}\n@compute @workgroup_size({})\n"
@@ -127,7 +127,7 @@ TEST(CudaTranslatedLanes, ExchangeWithTheirSubgroupAlone) {
   }
 }
 
-/// Of small whole numbers, so that sums in any order are exact.
+/// An element of small whole numbers, so that sums in any order are exact.
 float left_at(uint32_t row, uint32_t k) {
   return float(row) - 2 * float(k % 5);
 }

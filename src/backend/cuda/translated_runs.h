@@ -10,7 +10,7 @@
 
 namespace tokamak::cuda {
 
-/// What a lane reads or writes at once: a number of any type, by its bits.
+/// The unit that a lane reads or writes at once: a number of any type, by its bits.
 struct Word {
   uint32_t bits = 0;
 
@@ -25,8 +25,8 @@ struct Word {
   }
 };
 
-/// What `workgroups` workgroups write into the buffer at binding 1, of `count` words that are all
-/// ones before, while `x` is at binding 0. On the first CUDA device that there is.
+/// Returns what `workgroups` workgroups write into the buffer at binding 1, of `count` words that
+/// are all ones before, while `x` is at binding 0. Runs on the first CUDA device.
 inline Result<std::vector<Word>> words_of(const std::string& text, std::vector<Word> x,
                                           size_t count, Grid workgroups = {}) {
   TOK_TRY(const std::shared_ptr<CudaDevice> device, CudaDevice::open({}));

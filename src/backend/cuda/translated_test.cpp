@@ -1,6 +1,6 @@
-// What translated texts compute, as WGSL's specification has it: the rules of kernels/cuda's
+// The results of translated texts, compared with WGSL's specification: the rules of kernels/cuda's
 // writer and of wgsl.cuh, on the first CUDA device that there is (in these tests the emulator's).
-// tools/mutate_translator breaks each of them and sees that something here fails.
+// tools/mutate_translator breaks each of them and checks that something here fails.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ void expect_words(const std::string& text, const std::vector<Word>& x,
   EXPECT_EQ(*words, expected);
 }
 
-/// What `statements` put, `more` beside their function.
+/// Expects what `statements` put, with `more` beside their function.
 void expect_put(const std::string& statements, const std::vector<Word>& x,
                 const std::vector<Word>& expected, const std::string& more = "") {
   expect_words(

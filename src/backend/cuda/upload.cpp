@@ -19,7 +19,7 @@ constexpr size_t kChunks = 2;  // of a thread
 
 using Task = UploadTask<UploadJob>;
 
-/// What the threads and the one that waits for them share.
+/// The state that the threads and the one that waits for them share.
 class Tally {
  public:
   explicit Tally(size_t tasks) : tasks_(tasks) {}

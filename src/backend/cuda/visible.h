@@ -1,4 +1,4 @@
-// What tells CUDA devices apart, and what CUDA_VISIBLE_DEVICES leaves of a machine's, in sentences.
+// The marks that tell CUDA devices apart, and the effect of CUDA_VISIBLE_DEVICES, in sentences.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -22,7 +22,7 @@ struct Adapters {
 /// In the order of list_webgpu_devices(); see there.
 Result<Adapters> find_adapters();
 
-/// What kernels need to know of an adapter.
+/// Describes an adapter for the choice of kernels.
 DeviceInfo describe(WGPUInstance instance, WGPUAdapter adapter);
 
 /// Blocks until the adapter that `options` prefer is there; empty: there is none.

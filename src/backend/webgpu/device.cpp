@@ -19,7 +19,7 @@ ErrorCode code_of(WGPUErrorType type) {
   return type == WGPUErrorType_OutOfMemory ? ErrorCode::kOutOfMemory : ErrorCode::kDevice;
 }
 
-/// What a request for a device has brought.
+/// The answer to a request for a device.
 struct Requested {
   std::optional<Error> error;
   WGPUDevice device = nullptr;
@@ -184,7 +184,7 @@ Result<void> WebGpuDevice::wait_for_queue() {
 }
 
 Result<void> WebGpuDevice::status() {
-  // What a lost device refuses is reported before its loss, whose callback may still be waiting.
+  // An error of a lost device is reported before its loss, whose callback may still be waiting.
   if (error_ && !loss_) process_events();
   if (loss_) return Failure(*loss_);
   if (!error_) return {};
@@ -208,7 +208,7 @@ void WebGpuDevice::on_lost(WGPUDevice const*, WGPUDeviceLostReason, WGPUStringVi
                   fmt::format("The device \"{}\" is lost: {}", device.info_.name, why)};
 }
 
-/// What the scopes around one creation have answered.
+/// The answers of the scopes around one creation.
 struct Checks::Answer {
   std::string what;
   std::optional<Error> error;

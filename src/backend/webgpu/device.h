@@ -113,7 +113,7 @@ class Checks {
   std::vector<std::shared_ptr<Answer>> answers_;
 };
 
-/// As a tokamak limit; the WebGPU names are in the specification's table of limits.
+/// Gives tokamak's limits; the WebGPU names are in the specification's table of limits.
 DeviceLimits device_limits(const WGPULimits& limits);
 
 /// The toggles of Dawn that the engine sets, for chaining into descriptors; other implementations

@@ -6,8 +6,8 @@
 
 namespace tokamak {
 
-/// What a table says of the device of that name, as drivers spell it; an assumption about the
-/// vendor's devices, or about any, where the table has none.
+/// Looks up the device of that name, as drivers spell it; where the table lacks it, an assumption
+/// about the vendor's devices, or about any.
 DeviceSize size_of_device(std::string_view name, std::string_view vendor);
 
 /// That of an H200, however many cores there are: software devices run its launches, so that tests

@@ -16,7 +16,7 @@ WGPUBindGroupLayoutEntry buffer_entry(size_t binding, WGPUBufferBindingType type
           .buffer = {.type = type, .minBindingSize = smallest}};
 }
 
-/// What is bound, in order: the batch, inputs, outputs, inputs once more.
+/// The bindings in order: the batch, inputs, outputs, inputs once more.
 struct Bound {
   bool writes_batch = false;
   size_t inputs = 0, outputs = 0, again = 0;

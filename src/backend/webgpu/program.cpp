@@ -24,7 +24,7 @@ struct Dispatch {
   bool for_outputs = false;
 };
 
-/// What the commands of a submission depend on: all else is in buffers.
+/// The values that the commands of a submission depend on: all else is in buffers.
 struct Submission {
   size_t phase = 0;
   BatchSize size;

@@ -8,7 +8,7 @@ namespace tokamak {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{4} << 20;
-/// What may wait in the implementation's staging memory before the queue must catch up.
+/// The bytes that may wait in the implementation's staging memory before the queue must catch up.
 constexpr uint64_t kBytesInFlight = uint64_t{64} << 20;
 
 /// Writes pieces of constants, and waits now and then.

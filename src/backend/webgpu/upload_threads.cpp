@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 20, kMinChunkBytes = uint64_t{64} << 10;
 constexpr size_t kMaxChunks = 12;  // 48 MiB: see loading in docs/performance.md
 
-/// What lies in a chunk: `size` bytes at `offset`, for `target` from `target_offset` on.
+/// The content of a chunk: `size` bytes at `offset`, for `target` from `target_offset` on.
 struct Piece {
   WGPUBuffer target;
   uint64_t target_offset, offset, size;
@@ -212,7 +212,7 @@ class Copier {
   }
 
  private:
-  /// What mapping callbacks write to; some of them run after the upload has ended.
+  /// The target of mapping callbacks; some of them run after the upload has ended.
   struct Mapped {
     std::vector<Chunk*> chunks;
     std::string problem;

@@ -110,7 +110,7 @@ void attention_reference(const CpuCall& call) {
   }
 }
 
-/// Of q8: a head a workgroup, whose elements have its step in common.
+/// Appends q8: a head a workgroup, whose elements have its step in common.
 Launch append_q8_launch(const Problem& p) {
   const TensorDesc& cache = p.outputs[0];
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
@@ -304,8 +304,8 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
       1280 * (strips + kMatrixSubgroups) + (144 + 4) * kMatrixRows + 4 * kMatrixSubgroups);
 }
 
-/// What a launch for matrix units has, `rows` rows a workgroup against `keys` keys at a time; heads
-/// take `columns` there.
+/// The common part of launches for matrix units, `rows` rows a workgroup against `keys` keys at a
+/// time; heads take `columns` there.
 Launch matrix_base(const Problem& p, uint32_t rows, uint32_t keys, uint32_t columns,
                    const char* kernel) {
   const uint32_t tokens = rows / head_group(p), threads = kMatrixSubgroups * kMatrixLanes;

@@ -48,7 +48,7 @@ std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables,
 /// The head becomes `values`, as far as the cache can hold them.
 void store_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,
                   std::span<const float> values);
-/// What it holds of that head.
+/// Loads the cached values of that head.
 void load_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,
                  std::span<float> values);
 
@@ -63,8 +63,8 @@ struct KeyRange {
   size_t head = 0, begin = 0, end = 0;
 };
 
-/// What is added to the scores of a query at `position`, by the distance of the keys: the middle
-/// number is that of its own position, the outermost are those of all that is farther.
+/// The numbers added to the scores of a query at `position`, by the distance of the keys: the
+/// middle one is that of its own position, the outermost are those of all that is farther.
 struct DistanceBias {
   std::span<const float> numbers;  // of each distance, one for every head; none: 0
   size_t heads = 1, head = 0, position = 0;

@@ -36,7 +36,7 @@ constexpr uint32_t kTileRows = 64, kTileColumns = 32, kThreads = 128;
 /// A row of staged weights has one vector more than there are, so that lanes which stage
 /// neighbouring rows write to other banks.
 constexpr uint32_t kWeightVectors = kTileColumns / 4 + 1;
-/// What every device grants.
+/// The size that every device grants.
 constexpr uint32_t kWorkgroupBytes = 16384;
 
 uint32_t staged_rows(uint32_t taps, uint32_t dilation) {

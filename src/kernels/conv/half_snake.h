@@ -19,6 +19,6 @@ std::span<const KernelVariant> half_snake_variants();
 /// The value in f64, for every reference that has one. `rates`: those of the first columns.
 double half_snake(std::span<const float> rates, size_t column, double x);
 
-/// What defines `fn half_snake(value: f32, column: u32) -> f32` on rates that the kernel declares.
+/// The source of `fn half_snake(value: f32, column: u32) -> f32`; the kernel declares its rates.
 inline constexpr const char* kHalfSnakeSource = "conv/half_snake.wgsl";
 }  // namespace tokamak

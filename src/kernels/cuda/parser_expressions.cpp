@@ -9,14 +9,14 @@ struct Operator {
   std::string_view text;
   int strength;
 };
-/// As in C. WGSL demands parentheses where the two might differ.
+/// The precedences of C. WGSL demands parentheses where the two might differ.
 constexpr Operator kOperators[] = {{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4},  {"&", 5},  {"==", 6},
                                    {"!=", 6}, {"<", 7},  {">", 7}, {"<=", 7}, {">=", 7}, {"<<", 8},
                                    {">>", 8}, {"+", 9},  {"-", 9}, {"*", 10}, {"/", 10}, {"%", 10}};
 /// In type arguments a > ends the list.
 constexpr int kInTypeArguments = 9;
 
-/// What may have type arguments. (Of a name of the text's own, < is a comparison.)
+/// The names that may have type arguments. (After a name of the text's own, < is a comparison.)
 constexpr std::string_view kGenerics[] = {"vec2",
                                           "vec3",
                                           "vec4",

@@ -1,4 +1,4 @@
-// What the parts of the parser share: a place among the tokens, and the grammar's rules.
+// The part that sections of the parser share: a place among the tokens, and the grammar's rules.
 #pragma once
 #include <span>
 #include <vector>

@@ -75,7 +75,7 @@ Result<Statement> Parser::statement() {
   return own;
 }
 
-/// What may also stand in the head of a loop: a declaration, an assignment or a call.
+/// A statement that may also stand in the head of a loop: a declaration, an assignment or a call.
 Result<Statement> Parser::simple_statement() {
   if (is("let") || is("var") || is("const")) {
     TOK_TRY(Declare own, declare());

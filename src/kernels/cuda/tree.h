@@ -11,7 +11,7 @@
 
 namespace tokamak::wgsl {
 
-/// Where something stands: a piece of the text (ShaderPiece) and its line, from 1 on.
+/// The place of a thing: a piece of the text (ShaderPiece) and its line, from 1 on.
 struct Place {
   uint32_t piece = 0, line = 0;
 };
@@ -24,8 +24,8 @@ struct Type {
   Place at;
   std::string_view name;
   std::vector<Type> of;  // the types between < and >
-  /// What stands after them: how many an array has (nothing: any number), the columns and rows of a
-  /// matrix, the order in which a function of matrices finds its elements.
+  /// The arguments after them: the size of an array (nothing: any number), the columns and rows of
+  /// a matrix, the order in which a function of matrices finds its elements.
   std::vector<ExpressionPtr> values;
 };
 
@@ -126,7 +126,7 @@ struct Struct {
   std::string_view name;
   std::vector<Field> fields;
 };
-/// What stands for a buffer has a binding, what is the kernel's own has none.
+/// A variable that stands for a buffer has a binding, one of the kernel's own has none.
 struct Variable {
   std::string_view space;   // "private", "workgroup", "storage", "uniform"
   std::string_view access;  // "read", "read_write"; "" where nothing is said

@@ -51,7 +51,7 @@ void Writer::types_and_constants() {
   }
 }
 
-/// What a declaration is made of comes first. (WGSL has no circles there, and would tell.)
+/// A declaration comes after those that it uses. (WGSL allows no circles there.)
 void Writer::in_order(size_t index, std::vector<bool>& is_written) {
   if (is_written[index]) return;
   is_written[index] = true;
@@ -86,7 +86,7 @@ void Writer::declaration(const Declaration& declaration) {
 void Writer::structure(const Struct& own) {
   line(fmt::format("struct {} {{", own.name));
   for (const Field& field : own.fields) {
-    // What follows one in WGSL lies in the room of a fourth component.
+    // A member that follows one in WGSL lies in the room of a fourth component.
     if (field.type.name == "vec3") wrong(field.type.at, "a struct with a vec3 has no translation");
     line(fmt::format("  {} {};", type(field.type), field.name));
   }

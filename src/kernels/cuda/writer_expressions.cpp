@@ -16,7 +16,7 @@ constexpr std::string_view kVectors[] = {"vec2",
                                          "subgroup_matrix_result"};
 /// The orders of a matrix' elements.
 constexpr std::string_view kOrders[] = {"row_major", "col_major"};
-/// What wgsl.cuh has of the language's functions.
+/// The functions of the language that wgsl.cuh has.
 constexpr std::string_view kFunctions[] = {"abs",
                                            "any",
                                            "atomicAdd",
@@ -165,7 +165,7 @@ std::string Writer::expression(const Expression& own) {
     return fmt::format("{}.{}{}", operand(*member->object), member->name, is_vector ? "()" : "");
   }
   const auto& unary = std::get<Unary>(own.node);
-  // Where the language has pointers, references stand here.
+  // A pointer of the language becomes a reference.
   if (unary.op == "&" || unary.op == "*") return expression(*unary.operand);
   return fmt::format("{}{}", unary.op, operand(*unary.operand));
 }

@@ -1,4 +1,4 @@
-// What the parts of the writer share: the text so far, the module's names, the first error.
+// The part that sections of the writer share: the text so far, the module's names, the first error.
 #pragma once
 #include <map>
 #include <optional>

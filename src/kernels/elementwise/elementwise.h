@@ -17,7 +17,7 @@ std::span<const KernelVariant> elementwise_variants();
 /// The activation in f64, for every reference that has one.
 double activate(Activation activation, double x);
 
-/// What defines `fn activate(x: f32) -> f32`, and the constant that says which.
+/// The source of `fn activate(x: f32) -> f32`, and the constant that chooses one.
 inline constexpr const char* kActivationSource = "elementwise/activate.wgsl";
 Constant activation_constant(Activation activation);
 }  // namespace tokamak

@@ -1,4 +1,4 @@
-// What launches of products by chosen experts have in common.
+// The part that launches of products by chosen experts share.
 #pragma once
 #include <string>
 

@@ -12,7 +12,7 @@
 namespace tokamak {
 namespace {
 
-/// As order_key of route.wgsl.
+/// The key of order_key in route.wgsl.
 uint32_t order_key(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value), size = bits & 0x7fffffffu;
   if (size > 0x7f800000u) return 0xffffffffu;

@@ -1,4 +1,4 @@
-// What a mixture of experts computes between its routing and the residual stream:
+// The work of a mixture of experts between its routing and the residual stream:
 //
 //   expert_glu  x f32 [T, in], w of any matrix type [experts*2*n, in], chosen u32 [T, top_k],
 //               norm? f32 [in] -> y f32 [T, top_k*n]

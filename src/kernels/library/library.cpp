@@ -11,7 +11,7 @@ namespace tokamak {
 namespace {
 
 constexpr uint32_t kConversionThreads = 256;
-/// Of weights: more have lanes convert eights one after the other.
+/// The workgroups that convert weights: of more, lanes convert eights one after the other.
 constexpr uint32_t kMaxConversionGroups = 4096;
 
 bool are_rows_of_step(const TensorDesc& x) {

@@ -6,13 +6,13 @@
 
 namespace tokamak {
 
-/// What is off by some units of f32 may be rounded to the number beside the right one, of bf16 at
-/// most that far away.
+/// A result that is off by some units of f32 may be rounded to the number beside the right one, of
+/// bf16 at most that far away.
 inline constexpr double kHalfStep = 0x1p-8;
 
 /// The text of as_half(), which rounds four numbers. REQUIRES: not kNone.
 std::string half_source(Half type);
-/// As kernels store it: what is beyond f16 becomes its last number.
+/// Stores as kernels do: a number beyond f16 becomes its last one.
 void store_half(const CpuTensor& to, size_t i, float value);
 
 /// Why a kernel that rounds its results, or does not, refuses a norm; "" if it takes it.

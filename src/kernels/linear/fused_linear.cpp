@@ -162,7 +162,7 @@ void gate(Activation activation, std::span<const double> y, std::span<float> out
   }
 }
 
-/// What becomes of the products y, [T, rows of W].
+/// Makes the results of the products y, [T, rows of W].
 void end(const CpuCall& call, std::span<const double> y) {
   const auto& op = call.as<FusedLinear>();
   if (op.clears) clear(call.outputs.back());

@@ -15,7 +15,7 @@ const TensorDesc& second_matrix(const Problem& p) {
   return p.inputs[p.as<GatedFfn>().d()];
 }
 
-/// What every device binds.
+/// The buffers that every device binds.
 constexpr size_t kMinBuffers = DeviceLimits{}.storage_buffers;
 size_t buffers_of(const Problem& p, const UnitCodec& first, const UnitCodec& second) {
   return p.inputs.size() + p.outputs.size() + size_t{first.binds_twice} +
@@ -116,7 +116,7 @@ std::string refuses(const Problem& p, const UnitCodec& codec, const Tiling& tili
                            FixedPointSum::kMaxAddends);
 }
 
-/// What no codec takes.
+/// The problems that no codec takes.
 std::string bad_rows(const Problem& p) {
   if (per_token(p)) return "is for one token";
   if (std::string reason = wide_rows(p); !reason.empty()) return reason;

@@ -8,7 +8,7 @@
 namespace tokamak {
 namespace {
 
-/// What a lane makes of a chunk of x': vectors, or pairs of them where they become bytes.
+/// The units that a lane makes of a chunk of x': vectors, or pairs of them where they become bytes.
 uint32_t made_each(const UnitCodec& codec, const Tiling& tiling) {
   const uint32_t vectors = tiling.rounds * tiling.lanes * codec.unit / 4;
   return ceil_div(vectors / (codec.in_bytes ? 2 : 1), tiling.threads);
@@ -24,7 +24,7 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const T
   };
   if (prologue == Prologue::kMergeSplits) {
     const uint32_t columns = uint32_t(p.inputs[0].shape[1]);
-    // As many as there are registers for: floats have more workgroups at once.
+    // A number that registers have room for: floats have more workgroups at once.
     const uint32_t most = codec.in_bytes ? 16 : 8;
     const uint32_t prefetched = made_each(codec, tiling) == 1 ? most : 4;
     add({{"SPLITS", fused->splits},
@@ -222,8 +222,8 @@ std::string shuffle_refuses(const Problem& p, const DeviceInfo& device) {
   return wide_for_argmax(p, device);
 }
 
-/// Where shuffles make products of floats faster, as measured on an H200
-/// (docs/history/performance.md): 2 % after a sandwich and 0.5 % where few rows of many columns
+/// The reason not to use shuffles: they make products of floats faster, as measured on an H200
+/// (docs/history/performance.md), by 2 % after a sandwich and 0.5 % where few rows of many columns
 /// follow a norm; others get 1 to 5 % slower.
 std::string slower_by_shuffles(const Problem& p) {
   const auto& op = p.as<FusedLinear>();

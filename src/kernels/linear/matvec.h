@@ -1,4 +1,4 @@
-// What the products share, and the ways to compute those of one token: see linear.h.
+// The part that products share, and the ways to compute those of one token: see linear.h.
 #pragma once
 #include <deque>
 #include <span>
@@ -32,7 +32,7 @@ void add_ending(Launch& launch, const Problem& p);
 std::string wide_rows(const Problem& p);
 std::string is_f16(const Problem& p);
 
-/// Where an input is bound: see shader_text().
+/// The binding of an input: see shader_text().
 inline uint32_t binding_of(size_t input) {
   return uint32_t(1 + input);
 }

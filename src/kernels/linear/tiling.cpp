@@ -105,7 +105,7 @@ Tiling matvec_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec
   } else if (is_argmax) {
     set_iterations(tiling, p, (in_parts ? 1 : 2) * kArgmaxBlock / tiling.iteration_rows());
   } else {
-    // Where x' is cheap, workgroups that begin as others end hide their waits.
+    // A cheap x' lets workgroups that begin as others end hide their waits.
     const uint32_t iterations = turns_for(wave(device), tiling, p, device);
     set_iterations(tiling, p, iterations == 2 ? 2 : 1);
   }
@@ -198,7 +198,7 @@ Tiling gated_ffn_tiling(const Problem& p, const DeviceInfo& device, const UnitCo
   const uint32_t lane_groups = tiling.threads / tiling.lanes;
   uint32_t groups = lane_groups == 1 ? std::max(kSoftwareGroups, ceil_div(columns, kSoftwareSlice))
                                      : multiprocessors(device);
-  // Where few multiprocessors would have larger slices than fit, each takes one after another.
+  // Few multiprocessors would have larger slices than fit: each takes one after another.
   const uint32_t most_columns = tiling.has_lane_groups() ? kMaxGroupLanes * unit : kMaxSlice;
   const uint32_t most_groups =
       tiling.has_lane_groups() ? kMaxSlices : FixedPointSum::kMaxAddends - 1;

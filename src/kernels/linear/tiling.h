@@ -7,7 +7,7 @@
 
 namespace tokamak {
 
-/// What is fused to a product for one token; null for others.
+/// The product for one token that others are fused to; null for others.
 const FusedLinear* fused_part(const Op& op);
 bool takes_argmax(const Problem& p);
 bool merges_splits(const Problem& p);
@@ -44,9 +44,9 @@ inline constexpr uint32_t kRowsPerBlock = 8192;
 /// Columns of which a workgroup keeps x' at once, in bytes and in floats.
 inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 
-/// As measured on an H200 (docs/history/performance.md): a row for each subgroup of 32 lanes, some
-/// eight loads under way in a lane, a row in one chunk where it fits, and as many rows for a
-/// workgroup as leave workgroups enough, but not many more, since each makes x' for itself.
+/// The tiling measured on an H200 (docs/history/performance.md): a row for each subgroup of 32
+/// lanes, some eight loads under way in a lane, a row in one chunk where it fits, and as many rows
+/// for a workgroup as leave workgroups enough, but not many more, since each makes x' for itself.
 Tiling matvec_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec& codec,
                      Reduction reduction);
 
@@ -72,7 +72,7 @@ Tiling register_tiling(const Problem& p, const DeviceInfo& device, const UnitCod
                        Reduction reduction);
 
 inline constexpr uint32_t kNarrowLanes = 8;
-/// As many as leave the matrix workgroups enough, though each takes more of them.
+/// A number of rows that leaves workgroups enough, though each takes more of them.
 inline constexpr uint32_t kManyRows = 8192;
 /// For matrices whose rows would leave lanes of a wide lane group idle.
 Tiling narrow_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec& codec);
@@ -88,8 +88,8 @@ Tiling gated_ffn_tiling(const Problem& p, const DeviceInfo& device, const UnitCo
 
 /// Columns whose x' a workgroup of a software device makes and keeps at once.
 inline constexpr uint32_t kSoftwareColumns = 2048;
-/// As measured on two cores (docs/history/performance.md): few workgroups, since each makes x', of
-/// a single lane group, since lanes take turns on a core.
+/// The tiling measured on two cores (docs/history/performance.md): few workgroups, since each makes
+/// x', of a single lane group, since lanes take turns on a core.
 Tiling software_tiling(const Problem& p, const UnitCodec& codec);
 
 }  // namespace tokamak

@@ -8,8 +8,8 @@
 namespace tokamak {
 namespace {
 
-/// What products of a matrix of `rows` rows per adapter, from the row's adapter, are with `x`.
-/// Nothing for a row without an adapter.
+/// Calls `store` with products of `x` and the row's own matrix of `rows` rows per adapter. Does
+/// nothing for a row without an adapter.
 template <typename Store>
 void multiply_own(const CpuCall& call, const CpuTensor& matrix, size_t rows, size_t x_first,
                   Store store) {

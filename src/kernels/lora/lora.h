@@ -1,4 +1,4 @@
-// What low-rank adapters add to products:
+// The terms that low-rank adapters add to products:
 //
 //   lora_down  x f32 [T, in], a f32, f16 or bf16 [adapters*rank, in] -> h f32 [T, rank]
 //   lora_up    h f32 [T, ranks], b f32, f16 or bf16 [adapters*n, rank], added to y f32 [T, n]

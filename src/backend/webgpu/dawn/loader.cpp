@@ -32,7 +32,7 @@ constexpr std::string_view kGetProcAddress =
     "_ZN4dawn6native20NativeGetProcAddressE14WGPUStringView";
 constexpr std::string_view kDawnVersion = "_ZN4dawnL12kDawnVersionE";  // 20 raw bytes
 
-/// Where `name` may lie: installed beside the program or the shared library, or as it was built.
+/// The places of `name`: installed beside the program or the shared library, or as it was built.
 std::vector<std::string> candidates(const std::string& name, const std::string& built) {
   const std::string installed = "/" TOKAMAK_DAWN_FOLDER "/" + name;
   std::vector<std::string> paths = {executable_folder() + "/.." + installed};
@@ -66,7 +66,7 @@ class Library {
   void keep() { handle_ = nullptr; }
   void* exported(const char* name) const { return ::dlsym(handle_, name); }
 
-  /// Where it is in memory; null when the system does not tell.
+  /// The library in memory; null when the system does not give it.
   const link_map* map() const {
     link_map* found = nullptr;
     return ::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&found)) == 0 ? found : nullptr;

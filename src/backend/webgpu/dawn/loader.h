@@ -1,4 +1,4 @@
-// Where the functions of <webgpu/webgpu.h> come from at run time.
+// The source of the functions of <webgpu/webgpu.h> at run time.
 //
 // A Dawn that was linked needs nothing (linked_dawn.cpp). Otherwise they are found in the Dawn
 // build that ./dev setup fetched (loader.cpp). Nothing else in the program knows which of the two

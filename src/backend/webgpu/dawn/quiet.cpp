@@ -24,12 +24,12 @@ bool is_remark(std::string_view line) {
                      [&](std::string_view remark) { return line.contains(remark); });
 }
 
-/// Where in Dawn a warning comes from, and the empty line after that.
+/// The place in Dawn that a warning comes from, and the empty line after that.
 bool is_continuation(std::string_view line) {
   return line.starts_with("    at ") || line == "\n";
 }
 
-/// What the stream remembers; its lock guards this, too.
+/// The state of the stream; its lock guards this, too.
 struct Filter {
   bool dropping = false, at_line_start = true;
 };

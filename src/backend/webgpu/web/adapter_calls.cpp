@@ -16,7 +16,7 @@ namespace {
 /// There is one, navigator.gpu, which no handle of the table stands for.
 const auto kInstance = handle_of<WGPUInstance>(UINT32_MAX);
 
-/// What the engine reads of limits: others stay 0 and are not asked for.
+/// The limits that the engine reads: others stay 0 and are not requested.
 struct Limit {
   std::string_view name;
   double (*get)(const WGPULimits&);

@@ -1,9 +1,9 @@
-// What the page gives the module of WebGPU: the imports "gpu", of web/tokamak-web/src/host/gpu.ts.
-// They are flat, so that JavaScript knows no layout of C: objects are numbers above 0 in a table of
-// the page, 0 is none; sizes and offsets are doubles; texts are a pointer and bytes of UTF-8.
-// Nothing here calls back into the module.
+// The functions of WebGPU that the page gives the module: the imports "gpu", of
+// web/tokamak-web/src/host/gpu.ts. They are flat, so that JavaScript knows no layout of C: objects
+// are numbers above 0 in a table of the page, 0 is none; sizes and offsets are doubles; texts are a
+// pointer and bytes of UTF-8. Nothing here calls back into the module.
 //
-// What takes time gives a future. Its answer is there when gpu_ready() says so, or after
+// A call that takes time gives a future. Its answer is there when gpu_ready() returns so, or after
 // gpu_wait(), which suspends the module; beside file_read() no other import may return a promise.
 #pragma once
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace tokamak::web {
 using Object = uint32_t;
 using Future = uint32_t;
 
-/// What a future or an event says, as numbers that both sides know.
+/// The outcome of a future or an event, as numbers that both sides know.
 enum Outcome : uint32_t { kFine = 0, kInvalid = 1, kNoMemory = 2, kInternal = 3, kLost = 4 };
 
 extern "C" {
@@ -33,7 +33,7 @@ TOKAMAK_GPU_IMPORT("forget") void gpu_forget(Future future);
 
 // Adapters and devices.
 TOKAMAK_GPU_IMPORT("request_adapter") Future gpu_request_adapter();
-/// What an adapter says of vendor, architecture, device or description; written as gpu_message()
+/// The vendor, architecture, device or description of an adapter; written as gpu_message()
 /// does.
 TOKAMAK_GPU_IMPORT("adapter_text")
 uint32_t gpu_adapter_text(Object adapter, const char* name, uint32_t bytes, char* out,
@@ -48,7 +48,7 @@ TOKAMAK_GPU_IMPORT("has_feature")
 uint32_t gpu_has_feature(Object object, const char* name, uint32_t bytes);
 TOKAMAK_GPU_IMPORT("has_language_feature")
 uint32_t gpu_has_language_feature(const char* name, uint32_t bytes);
-/// What the next gpu_request_device() of the adapter asks for.
+/// Adds to the features of the adapter's next gpu_request_device().
 TOKAMAK_GPU_IMPORT("require_feature")
 void gpu_require_feature(Object adapter, const char* name, uint32_t bytes);
 TOKAMAK_GPU_IMPORT("require_limit")
@@ -65,7 +65,7 @@ TOKAMAK_GPU_IMPORT("destroy_device") void gpu_destroy_device(Object device);
 /// Takes the object out of the table. A buffer's memory is given back at once.
 TOKAMAK_GPU_IMPORT("release") void gpu_release(Object object);
 
-// What a device makes.
+// The objects that a device makes.
 TOKAMAK_GPU_IMPORT("queue") Object gpu_queue(Object device);
 TOKAMAK_GPU_IMPORT("buffer")
 Object gpu_buffer(Object device, double size, uint32_t usage, const char* label, uint32_t bytes);

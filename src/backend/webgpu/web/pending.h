@@ -1,8 +1,8 @@
-// What the browser's answers are waited for with: futures of the page and the callbacks of webgpu.h
-// that they owe.
+// The waiting for the browser's answers: futures of the page and the callbacks of webgpu.h that
+// they owe.
 //
-// As webgpu.h has it, callbacks run only inside wgpuInstanceWaitAny and wgpuInstanceProcessEvents,
-// so that the page never calls into a module that is suspended.
+// Callbacks run as in webgpu.h, only inside wgpuInstanceWaitAny and wgpuInstanceProcessEvents, so
+// that the page never calls into a module that is suspended.
 #pragma once
 #include <webgpu/webgpu.h>
 
@@ -14,7 +14,7 @@
 
 namespace tokamak::web {
 
-/// What a future has brought.
+/// The answer of a future.
 struct Answer {
   Outcome outcome = kFine;
   Object object = 0;
