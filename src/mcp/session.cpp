@@ -37,12 +37,12 @@ Json text_content(std::string_view text) {
   return Json::Array{Json(Json::Object{{"type", "text"}, {"text", text}})};
 }
 
-/// What went wrong within a tool is a result: the model that called it is to read it.
+/// A failure within a tool is a result: the model that called it is to read it.
 Json failure(std::string_view message) {
   return Json(Json::Object{{"content", text_content(message)}, {"isError", true}});
 }
 
-/// As text, for clients that know no structured results.
+/// A text as well, for clients that know no structured results.
 Json success(Json structured) {
   std::string text = structured.dump();
   return Json(Json::Object{{"content", text_content(text)},

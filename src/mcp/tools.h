@@ -10,7 +10,7 @@
 
 namespace tokamak::mcp {
 
-/// What the request of a call is answered with.
+/// The kind of answer to a call's request.
 enum class Answers : uint8_t { kCompletion, kChat, kVectors, kModels };
 
 struct Tool {
@@ -27,7 +27,7 @@ struct Tool {
 /// Those of a model that makes vectors, or of one that writes texts.
 std::span<const Tool> tools_of(bool is_encoder);
 
-/// As `tools/list` has it.
+/// The entry of `tools/list`.
 Json described(const Tool& tool);
 
 /// The answer is to come in events where the tool writes a text. Errors: an argument that the tool

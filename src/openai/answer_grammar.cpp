@@ -36,7 +36,7 @@ const Json* schema_of(const Json& format) {
   return format.find("schema");
 }
 
-/// What response_format asks for; nothing where the answer is any text.
+/// The grammar for response_format; nothing where the answer is any text.
 Answer<std::optional<Grammar>> format_grammar(const Json& format) {
   constexpr std::string_view kField = "response_format";
   const Json* type = format.find("type");

@@ -1,4 +1,4 @@
-// What the answer to a request is held to.
+// The form that the answer to a request must have.
 #pragma once
 #include <list>
 #include <memory>

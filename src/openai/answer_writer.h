@@ -14,7 +14,7 @@
 
 namespace tokamak::openai {
 
-/// What every answer to one request, and every chunk of it, begins with.
+/// The fields that every answer to one request, and every chunk of it, begins with.
 struct AnswerHead {
   std::string id;
   int64_t created = 0;  // unix seconds
@@ -38,7 +38,7 @@ struct SaidItem {
 
 enum class Finish : uint8_t { kStop, kLength, kToolCalls };
 
-/// What one choice has said so far.
+/// The output of one choice so far.
 struct Said {
   std::vector<SaidItem> items;
   std::vector<SaidToken>

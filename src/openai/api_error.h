@@ -1,4 +1,4 @@
-// What a client is told when a request cannot be answered.
+// The error for a client whose request cannot be answered.
 #pragma once
 #include <expected>
 #include <string>
@@ -12,8 +12,8 @@ namespace tokamak::openai {
 /// Whose protocol a path belongs to: errors look differently in each.
 enum class Dialect : uint8_t { kOpenAi, kAnthropic, kOllama };
 
-/// What is wrong and the HTTP status it comes with. `param` is the field that is wrong, `code` a
-/// word for programs; OpenAI's errors have both, null where they are empty.
+/// An error of a request and its HTTP status. `param` is the field that is wrong, `code` a word for
+/// programs; OpenAI's errors have both, null where they are empty.
 struct ApiError {
   int status = 400;
   std::string message;

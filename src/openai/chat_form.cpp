@@ -112,7 +112,7 @@ std::string calls_text(const ModelFiles& files, size_t calls) {
   return std::string(differ.in2, whole->end());
 }
 
-/// Where the turn ends in the rendered text only tokens tell: it is cut at the family's own end.
+/// The end of the turn in the rendered text shows in tokens only: the family's own end cuts it.
 bool comes_back(const ModelFiles& files, const ToolFamily& family) {
   const size_t calls = family.has_one_call ? 1 : 2;
   std::string text = calls_text(files, calls);

@@ -40,8 +40,8 @@ OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps
 /// Lets the tokens of `end_ids` end an answer, beside the model's own ends.
 void add_end_ids(const ChatForm& chat, GenerationParams& params);
 
-/// What the model's template gets for a chat (chat_variables() of messages.h), with tools in words
-/// of our own where it knows none, ids of calls and turns as it wants them, and the effort of
+/// The variables of the model's template for a chat (chat_variables() of messages.h), with tools in
+/// words of our own where it knows none, ids of calls and turns as it wants them, and the effort of
 /// reasoning in its words.
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form);
 

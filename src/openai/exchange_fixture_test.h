@@ -1,4 +1,4 @@
-// What tests of exchanges and writers have in common: an exchange whose scheduler is the test.
+// The part that tests of exchanges and writers share: an exchange whose scheduler is the test.
 #pragma once
 #include <gtest/gtest.h>
 

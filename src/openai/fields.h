@@ -12,7 +12,7 @@
 
 namespace tokamak::openai {
 
-/// What a body is for; a set of them says where a field counts.
+/// The endpoint of a body; a set of them has those where a field counts.
 enum Endpoint : uint32_t {
   kChat = 1 << 0,
   kCompletions = 1 << 1,
@@ -73,7 +73,7 @@ struct Field {
   Member member;
   /// Least and most: of a number, or of the bytes of a text.
   double min = 0, max = 0;
-  /// What JSON is expected, in words, and its kinds, a bit each.
+  /// The JSON that is expected, in words, and its kinds, a bit each.
   std::string_view expected = {};
   uint8_t kinds = 0;
   std::string_view fallback = {};  // what counts where it is absent

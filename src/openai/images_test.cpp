@@ -74,7 +74,7 @@ class ImageRequests : public testing::Test {
     EXPECT_EQ(received.ends, 1u);
     return received;
   }
-  /// What the engine says to that prompt, which the template makes of the question and an image.
+  /// The engine's answer to that prompt, which the template makes of the question and an image.
   static Generation alone(std::string_view file) {
     const std::string bytes = file_of(file);
     const auto image = image_of_bytes(std::as_bytes(std::span(bytes)));

@@ -23,7 +23,7 @@ class LiteralReader {
   std::optional<std::string_view> name();
   /// Takes `text` where it is next, after white space.
   bool take(std::string_view text);
-  /// What is left, without white space before it.
+  /// The text that is left, without white space before it.
   std::string_view rest();
 
  private:

@@ -10,7 +10,7 @@
 
 namespace tokamak::openai {
 
-/// What the first token of a prompt has; null in JSON.
+/// The value of a prompt's first token; null in JSON.
 inline constexpr float kUnknownLogprob = std::numeric_limits<float>::quiet_NaN();
 
 struct SaidToken {

@@ -1,4 +1,4 @@
-// What clients are told of models, whether they are in memory or not.
+// The entries of models for clients, whether the models are in memory or not.
 #pragma once
 #include <span>
 

@@ -40,7 +40,7 @@ std::optional<std::string> parameter(std::string_view field, std::string_view na
   return std::nullopt;
 }
 
-/// What Content-Disposition calls the part.
+/// The name of the part in Content-Disposition.
 std::optional<std::string> name_of(std::string_view header) {
   while (!header.empty()) {
     const size_t end = header.find("\r\n");

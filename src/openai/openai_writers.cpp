@@ -31,7 +31,7 @@ Json usage_json(const Usage& usage) {
        Json(Json::Object{{"reasoning_tokens", usage.reasoning_tokens}})}});
 }
 
-/// What chats and completions have in common.
+/// The part that chats and completions share.
 class OpenAiWriter : public AnswerWriter {
  public:
   using AnswerWriter::AnswerWriter;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 using Kind = OutputPart::Kind;
-// What a call that is the whole message begins with fits in it: names have at most 64 bytes.
+// The length that the start of a call as the whole message fits in: names have at most 64 bytes.
 constexpr size_t kMaxCallStart = 128;
 
 /// How many bytes at the end of `text` may be the beginning of `mark`.
@@ -158,7 +158,7 @@ void OutputReader::take_held_call(OutputParts& out) {
   state_ = State::kArguments;
 }
 
-/// As much as there is of an object in JSON.
+/// Takes as much as there is of an object in JSON.
 void OutputReader::take_arguments(OutputParts& out) {
   size_t end = 0;
   bool is_whole = false;

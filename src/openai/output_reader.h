@@ -1,4 +1,4 @@
-// What a model says, told apart while it comes: reasoning, content and calls of tools.
+// The output of a model, divided while it comes: reasoning, content and calls of tools.
 //
 // It never fails: what does not parse is content. Arguments of calls that a grammar holds come as
 // the model writes them; other calls are told when they are whole, and their arguments in one

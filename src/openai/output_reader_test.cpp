@@ -5,7 +5,7 @@
 namespace tokamak::openai {
 namespace {
 
-/// What is said, with pieces of one kind joined.
+/// The output, with pieces of one kind joined.
 struct Read {
   std::string reasoning, content;
   std::vector<ToolCall> calls;

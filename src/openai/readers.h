@@ -8,7 +8,7 @@
 
 namespace tokamak::openai {
 
-/// What a body asks for; in `fields` the conversation, the tools and the form of the answer are as
+/// The request in a body; in `fields` the conversation, the tools and the form of the answer are as
 /// a chat of OpenAI's has them.
 struct TextBody {
   Fields fields;

@@ -14,7 +14,7 @@ constexpr double kForever = std::numeric_limits<double>::infinity();
 /// More is as much: clocks count nanoseconds, and would overflow.
 constexpr double kYear = 365.0 * 24 * 3600;
 
-/// Where the text ends that begins with the quote at `at`, after its last quote; npos: nowhere.
+/// The end of the text that begins with the quote at `at`, after its last quote; npos: none.
 size_t end_of_text(std::string_view json, size_t at) {
   ++at;
   while ((at = json.find_first_of("\"\\", at)) < json.size()) {

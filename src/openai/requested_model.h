@@ -10,7 +10,7 @@
 
 namespace tokamak::openai {
 
-/// What a model is called in requests. The first is its id, by which answers call it.
+/// The names of a model in requests. The first is its id, by which answers call it.
 using ModelNames = std::vector<std::string>;
 
 /// A name may end in ":latest", as Ollama's clients write it.
@@ -26,9 +26,9 @@ struct RequestedModel {
   std::optional<double> keep_seconds;  // after the answer; infinity: for ever
 };
 
-/// What the path, the member `model` of a body in JSON or the part `model` of a form says. A body
-/// that is not what it should be names none: who reads it whole says what is wrong. Errors: 404 for
-/// a path or a model that there is not, 405, a wrong `keep_alive`.
+/// The model by the path, the member `model` of a body in JSON or the part `model` of a form. A
+/// body that is not what it should be names none: the reader of the whole reports what is wrong.
+/// Errors: 404 for a path or a model that there is not, 405, a wrong `keep_alive`.
 Answer<RequestedModel> requested_model(const HttpRequest& request,
                                        std::span<const ModelNames> models);
 

@@ -5,8 +5,8 @@
 //   (*service)->begin({"POST", "/v1/chat/completions", body}, sink);
 //   (*engine.scheduler())->run();
 //
-// What is wrong with a request is an answer in the dialect of its path, never an error of begin().
-// docs/openai.md says which endpoints and fields there are.
+// An error of a request is an answer in the dialect of its path, never one of begin().
+// docs/openai.md has the endpoints and fields.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -92,7 +92,7 @@ class Service {
   size_t waiting_jobs() const { return jobs_.size() - begun_jobs(); }
   /// Exchanges on their way.
   size_t running();
-  /// What the owner should know of the model's chat template; empty where there is nothing.
+  /// The note for the owner on the model's chat template; empty where there is nothing.
   const std::string& notice() const { return chat_.notice; }
   const ModelCard& card() const { return card_; }
 

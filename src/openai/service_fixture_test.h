@@ -1,5 +1,5 @@
-// What tests of the service have in common: an engine with the built-in model, and what a client
-// receives.
+// The part that tests of the service share: an engine with the built-in model, and the answer that
+// a client receives.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace tokamak::openai {
 inline constexpr const char* kModel = TOKAMAK_SOURCE_DIR "/models/storyteller";
 inline constexpr uint32_t kContext = 48;
 
-/// What a client received.
+/// The answer that a client received.
 struct Received {
   int status = 0;
   std::string content_type, body;

@@ -1,4 +1,4 @@
-// What goes in and comes out: HTTP without sockets.
+// The requests that come in and the answers that go out: HTTP without sockets.
 #pragma once
 #include <functional>
 #include <memory>

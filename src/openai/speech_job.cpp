@@ -12,7 +12,7 @@ namespace {
 
 /// Some minutes of sound: what is made before the client takes it stays small.
 constexpr size_t kMaxInputBytes = 16384;
-/// What the model's own voice is called where others have names.
+/// The name of the model's own voice where others have names.
 constexpr std::string_view kOwnVoice = "default";
 
 struct SpeechRequest {

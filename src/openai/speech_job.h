@@ -11,7 +11,7 @@
 
 namespace tokamak::openai {
 
-/// What the models of a service speak with.
+/// The parts that the models of a service speak with.
 struct SpeechOptions {
   std::string codec;  // "": the one in the model's folder or beside it
   /// Speakers by the names that requests give. None: any name is the model's own voice.

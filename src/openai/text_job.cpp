@@ -51,7 +51,7 @@ Answer<bool> counts_usage(const Fields& fields) {
   return include->as_bool();
 }
 
-/// What a text request says apart from its prompt.
+/// The options of a text request apart from its prompt.
 Answer<TextRequest> rules_of(const Fields& fields) {
   TextRequest out;
   out.temperature = fields.temperature;
@@ -97,7 +97,7 @@ Answer<std::vector<std::pair<uint32_t, float>>> biases_of(const Json& bias, uint
   return out;
 }
 
-/// What the public TextRequest does not have.
+/// The options that the public TextRequest does not have.
 Answer<void> add_rules(SamplingParams& sampling, const GenerationParams& params,
                        const Fields& fields, uint32_t vocab) {
   sampling.presence_penalty = fields.presence_penalty.value_or(0);
@@ -111,7 +111,7 @@ Answer<void> add_rules(SamplingParams& sampling, const GenerationParams& params,
   return {};
 }
 
-/// What the fields leave of the context for the answer.
+/// The tokens that the fields leave of the context for the answer.
 Answer<uint32_t> token_limit(const Fields& fields, const TextJob& job, size_t prompt,
                              uint32_t context) {
   if (prompt >= context) {

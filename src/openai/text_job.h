@@ -1,4 +1,4 @@
-// What a request for text asks of the engine: one job for each prompt, and how to answer.
+// The work of a request for text: one job of the engine for each prompt, and how to answer.
 #pragma once
 #include "engine/engine.h"
 #include "openai/answer_grammar.h"

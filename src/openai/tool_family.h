@@ -13,7 +13,7 @@ namespace tokamak::openai {
 
 struct ToolFamily {
   std::string_view name;
-  /// What stands before and after calls. Without `close` a call ends with the message.
+  /// The texts before and after calls. Without `close` a call ends with the message.
   std::string_view open, close;
   /// Other texts that are tokens and belong to a call.
   std::vector<std::string_view> inner;
@@ -35,7 +35,7 @@ struct ToolFamily {
 inline constexpr std::string_view kWholeCallStarts[] = {R"({"name":")",
                                                         R"({"type":"function","name":")"};
 
-/// What stands before the name in a call that is held, and between it and the arguments.
+/// The texts before the name in a constrained call, and between it and the arguments.
 inline constexpr std::string_view kCallStart = R"({"name": ")";
 std::string call_middle(const ToolFamily& family);
 

@@ -1,4 +1,4 @@
-// What clients of each protocol receive for the same words of a model.
+// The answers in each protocol for the same words of a model.
 #include <algorithm>
 
 #include "openai/exchange_fixture_test.h"

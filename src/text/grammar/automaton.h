@@ -12,7 +12,7 @@ inline constexpr char32_t kLastCharacter = 0x10FFFF;
 
 class Automaton {
  public:
-  /// What one may have; operations that would need more give nothing.
+  /// The limit of states; operations that would need more give nothing.
   static constexpr size_t kMaxStates = 20000;
 
   struct Edge {

@@ -28,7 +28,7 @@ constexpr std::array<Way, 11> kWays = {{{0x20, 0x21, {}, 0},
 
 }  // namespace
 
-/// Where a text stands after a byte of that range, from any of those places; nothing where one of
+/// The places of a text after a byte of that range, from any of those places; nothing where one of
 /// them may not follow, or leaves what the place belongs to.
 std::optional<std::set<uint32_t>> GrammarMasks::after_bytes(const std::set<uint32_t>& places,
                                                             std::pair<uint8_t, uint8_t> range) {

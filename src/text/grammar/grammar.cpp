@@ -146,7 +146,7 @@ class Builder {
 
   bool is_full() const { return states_.is_full(); }
   std::vector<State> take() { return states_.take(); }
-  /// As Grammar has it: the first of the other grammars'.
+  /// The character of Grammar: the first of the other grammars'.
   std::optional<uint32_t> json_character() const { return json_character_; }
 
  private:

@@ -131,7 +131,7 @@ TokenSet GrammarMasks::made(Position position) {
   }
 }
 
-/// What `place` lets follow whatever it belongs to.
+/// The tokens that may follow in `place`, whatever it belongs to.
 const GrammarMasks::Inner& GrammarMasks::inner(uint32_t place) {
   const auto known = inner_.find(place);
   if (known != inner_.end()) return known->second;

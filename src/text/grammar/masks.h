@@ -1,7 +1,7 @@
 // GrammarMasks: which tokens of a vocabulary may follow where a text stands in a grammar.
 //
-// What a place lets follow by itself is found once by a walk through the vocabulary, with the
-// beginnings of tokens that end what the place belongs to; those alone are tried on the stack.
+// The tokens that may follow in a place by itself are found once by a walk through the vocabulary,
+// with beginnings of tokens that end what the place belongs to; those alone are tried on the stack.
 #pragma once
 #include <list>
 #include <memory>

@@ -42,8 +42,8 @@ const Tokenizer& tokenizer() {
   return made;
 }
 
-/// What is forced is what must follow, and longer tokens than the end of the text go on where one
-/// of them is taken.
+/// Expects forced text to be what must follow, and the end of the text to go on where a longer
+/// token that begins with it is taken.
 void expect_exact_ends(GrammarMasks& masks, const GrammarMatcher& matcher, GrammarMatcher& alone,
                        std::string_view text) {
   std::string only;

@@ -102,7 +102,7 @@ AutomatonOr Nfa::determined(uint32_t start) const {
     if (sets.size() > Automaton::kMaxStates) return {};
     const Set set = sets[i];
     Automaton::State made;
-    // Where the text is empty its begin is its end; the first set stands for that alone.
+    // An empty text has its begin as its end; the first set stands for that alone.
     made.accepts = matches(i == 0 ? closed({start}, true, true) : closed(set, false, true));
     std::vector<char32_t> borders;
     for (const uint32_t at : set) {

@@ -124,7 +124,7 @@ GrammarPlaces::Position GrammarPlaces::resolved(uint32_t place, const Open& top)
   return made;
 }
 
-/// What follows the end of what `top` has called.
+/// Goes on after the end of what `top` has called.
 void GrammarPlaces::go_on_with(const Open& top, std::vector<Thread>& threads) {
   if (top.room == 0) {
     threads.push_back({top.state, kNone});

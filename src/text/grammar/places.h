@@ -26,7 +26,7 @@ class GrammarPlaces {
   /// followed, and returns that are looked at for them. Both bound how long a grammar may keep the
   /// thread that follows it.
   static constexpr uint64_t kMaxPlaceWork = uint64_t{1} << 16, kMaxWork = uint64_t{1} << 20;
-  /// What a number of repetitions is that has no end, or a need for more that has none.
+  /// The number of endless repetitions, or of a need for more without an end.
   static constexpr uint32_t kEndless = UINT32_MAX;
 
   /// A return that is open and those below it; where room > 0, a repetition that the state is and
@@ -53,12 +53,12 @@ class GrammarPlaces {
   explicit GrammarPlaces(const Grammar& grammar) : grammar_(&grammar) {}
 
   const Grammar& grammar() const { return *grammar_; }
-  /// Where a text begins.
+  /// The beginning of a text.
   Position start() { return enter(grammar_->root()); }
-  /// Where the rule, or the rest of one, that begins at `state` stands before its first byte.
+  /// The position of the rule, or the rest of one, from `state` on, before its first byte.
   Position enter(uint32_t state, uint32_t stack = kNone);
-  /// Where a text goes on that has come to an end of its place: what the stack's top lets follow,
-  /// alone.
+  /// The positions after a text that has come to an end of its place: what the stack's top lets
+  /// follow, alone.
   Position below(uint32_t stack);
   /// The same, but together with what the place itself lets follow, until no thread leaves or the
   /// stack is empty.

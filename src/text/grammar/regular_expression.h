@@ -1,6 +1,6 @@
 // Regular expressions of ECMA-262 (its section 22.2, with the flag u) as automata over characters.
 //
-// What an automaton can say is read: alternatives, groups, classes, escapes, greedy and lazy
+// The features of automata are read: alternatives, groups, classes, escapes, greedy and lazy
 // repetitions, ^ and $ anywhere. Back references, look-around, word boundaries and properties of
 // Unicode are refused by name.
 #pragma once

@@ -164,7 +164,7 @@ bool remove_dead_ends(std::vector<Grammar::State>& states, uint32_t root) {
     }
     return false;
   };
-  // What a state waits for is asked again when that is known to end.
+  // A state that waits for another is looked at again when that one is known to end.
   std::vector<std::vector<uint32_t>> waiting(states.size());
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < states.size(); ++i) {

@@ -42,7 +42,7 @@ class StateBuilder {
   uint32_t characters(const std::vector<std::pair<char32_t, char32_t>>& ranges, uint32_t next);
   /// The same as JSON writes it in a string.
   uint32_t json_characters(const std::vector<std::pair<char32_t, char32_t>>& ranges, uint32_t next);
-  /// What a set of texts says, then `next`; its characters as JSON strings have them, or plain.
+  /// The state of an automaton's texts, then `next`; their characters as in JSON strings, or plain.
   uint32_t automaton(const Automaton& automaton, bool in_json, uint32_t next);
 
  private:

@@ -43,7 +43,7 @@ class Parser {
   bool at_end() const { return at_ == source_.size(); }
   bool is(char c) const { return !at_end() && source_[at_] == c; }
 
-  /// What is next, for a message.
+  /// The next character, for a message.
   std::string found() const {
     if (at_end()) return "the text ends";
     const Utf8Char c = first_char(source_.substr(at_));

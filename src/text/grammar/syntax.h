@@ -19,7 +19,7 @@ namespace tokamak::grammar {
 inline constexpr size_t kMaxRules = 4096;
 /// Limits groups in groups.
 inline constexpr uint32_t kMaxSyntaxDepth = 150;
-/// What {n,m} may ask for.
+/// The limit of numbers in {n,m}.
 inline constexpr uint32_t kMaxRepeats = 1000;
 
 /// A part of a rule. What it has depends on its kind.

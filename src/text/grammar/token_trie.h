@@ -64,7 +64,7 @@ class GrammarVocabulary {
   explicit GrammarVocabulary(const Tokenizer& tokenizer);
 
   uint32_t size() const { return size_; }
-  /// What tokens add to a text that they begin; null where that is the same as later.
+  /// The bytes of tokens at the beginning of a text; null where they are the same as later.
   const TokenTrie* beginnings() const { return begins_differ_ ? &beginnings_ : nullptr; }
   /// Tokens of whole characters that stand for themselves in a JSON string; all but long ones.
   const TokenTrie& plain() const { return plain_trie_; }

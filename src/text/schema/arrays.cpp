@@ -1,4 +1,4 @@
-// What a branch allows of arrays, and the states for it.
+// The arrays that a branch allows, and the states for them.
 #include <algorithm>
 #include <bit>
 
@@ -18,7 +18,7 @@ void add_to(Goal& goal, SchemaId id) {
 
 }  // namespace
 
-/// What the item at `place` must satisfy, or those after all that have schemas of their own.
+/// The goal of the item at `place`, or of those after all that have schemas of their own.
 Result<Goal> Compiler::item_goal(const Branch& branch, std::optional<size_t> place) {
   Goal goal;
   std::vector<bool> evaluates(branch.schemas.size());

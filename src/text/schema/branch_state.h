@@ -1,4 +1,4 @@
-// What branches.cpp and negation.cpp have in hand.
+// The state that branches.cpp and negation.cpp share.
 #pragma once
 #include "text/schema/compiler.h"
 

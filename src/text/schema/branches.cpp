@@ -108,7 +108,7 @@ Result<std::vector<Branch>> Compiler::expanded(Partial start) {
   return found;
 }
 
-/// What `id` asks for apart from its own keywords for types of values.
+/// The ways that `id` allows apart from its own keywords for types of values.
 Result<Compiler::Ways> Compiler::ways(SchemaId id, const Partial& partial) {
   Ways out;
   for (const char* name : {"$ref", "$dynamicRef", "$recursiveRef"}) {

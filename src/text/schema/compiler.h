@@ -1,8 +1,8 @@
 // Compiler: JSON Schema -> the states of a grammar, exactly or not at all.
 //
-// What a value must satisfy is a goal: some schemas, all of them. A goal falls apart into branches,
+// A goal is what a value must satisfy: some schemas, all of them. A goal falls apart into branches,
 // sets of schemas in which nothing is left to choose: references are followed, anyOf and its like
-// have one of their ways. A branch says for every type of value what it allows; a goal becomes a
+// have one of their ways. A branch has what it allows for every type of value; a goal becomes a
 // rule that is the union of its branches. See docs/decisions/0030-json-schema.md.
 #pragma once
 #include <functional>
@@ -43,7 +43,7 @@ enum TypeBits : uint8_t {
   kAllTypes = 63,
 };
 
-/// What a branch allows of values without parts. Where a set is not given, all of its type are.
+/// The values without parts that a branch allows. A set that is not given allows all of its type.
 struct Scalars {
   uint8_t types = kAllTypes;  // arrays and objects included
   bool has_true = true, has_false = true;

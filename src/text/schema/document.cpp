@@ -23,7 +23,7 @@ std::string unescaped(std::string_view part) {
 
 using Content = Document::Content;
 
-/// What a keyword's value is.
+/// The content of a keyword's value.
 Content content_of(std::string_view keyword) {
   constexpr std::array<std::string_view, 7> kByName = {
       "properties",   "patternProperties", "$defs",       "definitions",

@@ -22,7 +22,7 @@ class Document {
   static constexpr size_t kMaxTextBytes = size_t{1} << 20;
   static constexpr uint32_t kMaxDepth = 128;
 
-  /// What stands in a place: a schema or a list of some, schemas by name, or something else.
+  /// The content of a place: a schema or a list of some, schemas by name, or something else.
   enum class Content : uint8_t { kSchema, kSchemasByName, kOther };
 
   /// Errors: no JSON, or no schema; too long, too deep.
@@ -40,7 +40,7 @@ class Document {
   SchemaId child(SchemaId parent, const Json& json, std::string_view path);
   /// A schema that is not in the text, in the stead of `origin`.
   SchemaId add(SchemaId origin, Json json);
-  /// What a reference leads to.
+  /// The schema that a reference leads to.
   Result<SchemaId> resolve(SchemaId from, const std::string& reference);
 
   /// Whether a dynamic reference can mean one place only.

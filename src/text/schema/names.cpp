@@ -21,7 +21,7 @@ struct Part {
 
 }  // namespace
 
-/// What propertyNames asks for; nothing where all names may be.
+/// The names that propertyNames allows; nothing where all names may be.
 Result<std::optional<Automaton>> Compiler::name_limits(const Branch& branch) {
   std::optional<Automaton> limits;
   for (const SchemaId id : branch.schemas) {

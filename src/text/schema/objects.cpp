@@ -1,4 +1,4 @@
-// What a branch allows of objects, and the states for it.
+// The objects that a branch allows, and the states for them.
 #include <algorithm>
 
 #include "text/schema/compiler.h"
@@ -62,7 +62,7 @@ Result<Compiler::Object> Compiler::object(const Branch& branch, uint32_t depth) 
   return own;
 }
 
-/// What the member `name` must satisfy.
+/// The goal of the member `name`.
 Result<Goal> Compiler::member_goal(const Branch& branch, const std::string& name) {
   Goal goal;
   std::vector<bool> evaluates(branch.schemas.size());

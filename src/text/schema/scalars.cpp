@@ -1,4 +1,4 @@
-// What a branch allows of null, true and false, numbers and strings.
+// The null, true and false, numbers and strings that a branch allows.
 #include <algorithm>
 #include <cmath>
 

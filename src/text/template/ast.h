@@ -122,7 +122,7 @@ struct Expr {
       node;
 };
 
-/// What is assigned to: a name, `name.attribute` of a namespace, or several targets.
+/// The target of an assignment: a name, `name.attribute` of a namespace, or several targets.
 struct Target {
   std::string_view name;
   std::string_view attribute;

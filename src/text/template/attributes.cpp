@@ -38,7 +38,7 @@ Found loop_attribute(Runtime& runtime, const Value& value, std::string_view name
   return std::nullopt;
 }
 
-/// What Python's getattr finds.
+/// The result of Python's getattr.
 Found own_attribute(Runtime& runtime, const Value& object, std::string_view name) {
   if (object.is_namespace()) {
     const Value* found = object.as_namespace().attributes.find(name);

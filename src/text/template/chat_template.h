@@ -50,7 +50,7 @@ class ChatTemplate {
   std::shared_ptr<const jinja::Template> parsed_;
 };
 
-/// What a model's folder says about its chat templates.
+/// The chat templates of a model's folder.
 struct ChatTemplateSource {
   struct Named {
     std::string name;

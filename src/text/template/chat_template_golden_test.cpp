@@ -19,7 +19,7 @@ std::string read_text(const std::string& name) {
   return text.str();
 }
 
-/// What the reference gets for a case: conversation, special tokens, options.
+/// The reference's variables for a case: conversation, special tokens, options.
 Json variables_of(const Json& golden, const Json& test) {
   Json variables(Json::Object{});
   const Json& conversation =

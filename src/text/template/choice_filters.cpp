@@ -37,8 +37,8 @@ const Value* named(const Arguments& given, std::string_view name) {
   return found == given.named.end() ? nullptr : &found->second;
 }
 
-/// What map and the filters that choose give where the input counts as false: they look before they
-/// walk through it, so that null and 0 are no errors here as they are for other filters.
+/// The result of map and the filters that choose for an input that counts as false: they look
+/// before they walk through it, so that null and 0 are no errors, unlike in other filters.
 Result<Value> nothing(Runtime& runtime) {
   return runtime.sequence({}, Sequence::Form::kGenerator);
 }

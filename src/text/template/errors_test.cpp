@@ -1,4 +1,4 @@
-// What a wrong template is told.
+// The errors of wrong templates.
 #include "text/template/test_render.h"
 
 namespace tokamak::jinja {

@@ -210,7 +210,7 @@ class BraceFormat {
     return format_value(runtime_, Value::text(&text), spec);
   }
 
-  /// What only integers inside braces refuse.
+  /// The checks that only integers inside braces need.
   Result<void> check_integer(const Value& value, const FormatSpec& spec) {
     if (!value.is_integer() || (spec.type != '\0' && !is_integer_type(spec.type))) return {};
     if (spec.precision) return invalid_input("Precision not allowed in integer format specifier");

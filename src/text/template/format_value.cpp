@@ -70,7 +70,7 @@ Result<Shown> integer_digits(const Value& value, const FormatSpec& spec) {
   return digits;
 }
 
-/// As "g", but never a whole number: what has no decimals to show gets ".0" or an exponent.
+/// The digits of "g", but never a whole number: if there are no decimals, ".0" or an exponent.
 std::string general_digits(double magnitude, int precision) {
   precision = std::max(precision, 1);
   std::string scientific = fmt::format("{:.{}e}", magnitude, precision - 1);

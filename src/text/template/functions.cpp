@@ -79,8 +79,8 @@ Result<Value> raise_exception(Runtime& runtime, const Value&, const Arguments& g
   return invalid_input("{}{}", kRaisedPrefix, message);
 }
 
-/// What a language has its own words and order for, in English whatever the locale of the program
-/// around; "" for all else.
+/// The parts that a language has its own words and order for, in English whatever the locale of the
+/// program around; "" for all else.
 std::string english_part(char kind, const std::tm& time) {
   static constexpr std::string_view kDays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                "Thursday", "Friday", "Saturday"};

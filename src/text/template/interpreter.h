@@ -15,7 +15,7 @@ class Interpreter {
   /// The rendered text; `variables` is changed by what the template sets at its top level.
   Result<std::string> run(const Template& source, Scope& variables);
 
-  /// Where the last failure happened; 0 before any.
+  /// The line of the last failure; 0 before any.
   uint32_t line() const { return line_; }
 
  private:

@@ -31,7 +31,7 @@ TEST(JinjaLimits, StepsAreCounted) {
 }
 
 TEST(JinjaLimits, KeysThatAHashWouldPutTogetherAreFoundAsFastAsOthers) {
-  // As floats all of them are one number, and beyond the largest float infinite.
+  // All of them are one number as floats, and beyond the largest float infinite.
   for (const size_t digits : {size_t{30}, size_t{400}}) {
     std::string list = R"({"l": [0)";
     for (int i = 10'000; i < 40'000; ++i) list += fmt::format(",1{:0{}}", i, digits);

@@ -51,7 +51,7 @@ Result<Value> dict_values(Runtime& runtime, const Value& self, const Arguments& 
   return dict_view(runtime, self, given, Sequence::Form::kValues);
 }
 
-/// What cannot be changed needs no copy.
+/// A value that cannot be changed needs no copy.
 Result<Value> same_again(Runtime&, const Value& self, const Arguments& given) {
   TOK_TRY(bind("copy", given, {}));
   return self;

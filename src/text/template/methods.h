@@ -15,7 +15,7 @@ struct Method {
 /// Null when values of this kind have no such method.
 const Method* find_method(const Value& object, std::string_view name);
 
-/// Of texts: that look at them, that change them, and that cut them.
+/// The methods of texts: that look at them, that change them, and that cut them.
 std::span<const Method> text_query_methods();
 std::span<const Method> text_change_methods();
 std::span<const Method> text_split_methods();

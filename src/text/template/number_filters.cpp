@@ -13,7 +13,7 @@
 namespace tokamak::jinja {
 namespace {
 
-/// What Python's float() reads.
+/// Reads a number like Python's float().
 std::optional<double> parse_float(std::string_view text) {
   text = strip_spaces(text);
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -23,7 +23,7 @@ std::optional<double> parse_float(std::string_view text) {
   return number;
 }
 
-/// What Python's int() reads.
+/// Reads a number like Python's int().
 std::optional<int64_t> parse_integer(std::string_view text, int base) {
   text = strip_spaces(text);
   const bool negative = text.starts_with('-');

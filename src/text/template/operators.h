@@ -1,4 +1,4 @@
-// What the operators of expressions do with values, as in Python.
+// The operators of expressions on values, with the results of Python.
 #pragma once
 #include <compare>
 

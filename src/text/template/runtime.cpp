@@ -7,7 +7,7 @@
 namespace tokamak::jinja {
 namespace {
 
-// What a map node and a vector element of a dict take, roughly.
+// The size of a map node and a vector element of a dict, roughly.
 constexpr uint64_t kDictItemBytes = 104;
 
 uint32_t depth_of(const Value& value) {

@@ -1,4 +1,4 @@
-// What one rendering owns and may spend: the memory of its values, and the limits.
+// The memory of one rendering and its limits: what it owns and may spend.
 //
 // Templates come from strangers. Every loop over something whose size a template chooses spends
 // steps, every value made spends bytes (before it is made), and nesting is counted; whatever runs
@@ -28,7 +28,7 @@ struct Limits {
 /// Levels of lists and dicts inside each other.
 inline constexpr uint32_t kMaxValueDepth = 300;
 
-/// As in the sandbox of the reference.
+/// The limit of the reference's sandbox.
 inline constexpr int64_t kMaxRange = 100'000;
 
 struct Scope;

@@ -11,7 +11,7 @@ struct Keyed {
   Value item;
 };
 
-/// What `attribute` finds in each item (the item itself when undefined or none); texts in lower
+/// The keys by `attribute` of each item (the item itself when undefined or none); texts in lower
 /// case unless `case_sensitive`. Several attributes with commas between them give a list of keys.
 Result<std::vector<Keyed>> with_keys(Runtime& runtime, std::span<const Value> items,
                                      const Value& attribute, bool case_sensitive);

@@ -1,4 +1,4 @@
-// What both halves of the parser share: the place in the tokens, the nodes made, the depth.
+// The part that both halves of the parser share: the tokens' place, the nodes made, the depth.
 #pragma once
 #include <string_view>
 #include <utility>

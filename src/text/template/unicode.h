@@ -23,13 +23,13 @@ size_t character_count(std::string_view text);
 /// The byte offset of the code point number `index`; the size when there are not that many.
 size_t character_offset(std::string_view text, size_t index);
 
-/// What str.isspace says; also what trims.
+/// The characters of str.isspace; also those that trim.
 bool is_space(char32_t character);
 bool is_letter(char32_t character);
 bool is_decimal_digit(char32_t character);
 /// Decimals, and what counts as a digit without being one: superscripts, circled digits.
 bool is_digit(char32_t character);
-/// What str.isalnum says: letters and numbers of any kind.
+/// The characters of str.isalnum: letters and numbers of any kind.
 bool is_alphanumeric(char32_t character);
 bool is_upper(char32_t character);
 bool is_lower(char32_t character);

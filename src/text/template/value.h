@@ -72,7 +72,7 @@ class Value {
   bool is_undefined() const { return kind() == Kind::kUndefined; }
   bool is_none() const { return kind() == Kind::kNone; }
   bool is_bool() const { return kind() == Kind::kBool; }
-  /// Of 64 bits at most. As in Python, a boolean is an integer.
+  /// Whether it is an integer of at most 64 bits. A boolean is one, too, like in Python.
   bool is_integer() const { return kind() == Kind::kInteger || is_bool(); }
   bool is_big_integer() const { return kind() == Kind::kBigInteger; }
   bool is_float() const { return kind() == Kind::kFloat; }
@@ -103,7 +103,7 @@ class Value {
   /// The same object, or the same plain value: Python's `is`.
   bool same_as(const Value& other) const { return value_ == other.value_; }
 
-  /// What `if` sees.
+  /// The truth for `if`.
   bool truth() const;
 
   /// The name of the type as Python spells it: "str", "dict", ...

@@ -70,7 +70,7 @@ Result<AddedTokens> AddedTokens::build(std::vector<AddedToken> tokens,
     }
   }
   added.tokens_ = std::move(tokens);
-  // Where two are spelled alike after normalization, the special one counts, then the lower id.
+  // The special one of two that are spelled alike after normalization counts, then the lower id.
   for (const bool special : {true, false}) {
     for (uint32_t i = 0; i < added.tokens_.size(); ++i) {
       const AddedToken& token = added.tokens_[i];

@@ -48,8 +48,8 @@ class AddedTokens {
   std::vector<Part> split(std::string_view text, Stage stage, bool parse_special,
                           std::span<const size_t> plain_at = {}) const;
 
-  /// Where special tokens of one stage begin in `text`, and where its end may become one's
-  /// beginning; ascending.
+  /// The places in `text` where special tokens of one stage begin, and where its end may become
+  /// one's beginning; ascending.
   std::vector<size_t> special_places(std::string_view text, Stage stage) const;
 
   const AddedToken* find(std::string_view content) const;

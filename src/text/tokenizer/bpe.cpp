@@ -155,7 +155,7 @@ void Bpe::append_symbols(std::string_view word, std::vector<uint32_t>& ids) cons
       ids.push_back(*id);
       continue;
     }
-    // As the reference does, a pending unk stays pending while bytes pass it.
+    // A pending unk stays pending while bytes pass it, like the reference's.
     if (options_.byte_fallback && append_byte_tokens(byte_tokens_, c, ids)) continue;
     if (!options_.unk) continue;
     if (pending_unk && !options_.fuse_unk) ids.push_back(*options_.unk);

@@ -60,7 +60,7 @@ class Decoder {
   /// A sink for tokens, whose text goes to `out`. Borrows the decoder and `out`.
   TokenSinkPtr open(std::string& out) const;
 
-  /// What `token` adds to a text, which it begins or not: bytes, since it may hold a part of a
+  /// The bytes that `token` adds to a text, which it begins or not: it may hold a part of a
   /// character.
   std::string bytes_of(std::string_view token, bool begins) const;
 

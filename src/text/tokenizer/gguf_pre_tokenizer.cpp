@@ -115,7 +115,7 @@ std::string all_names() {
   return names;
 }
 
-/// As tokenizer.json spells the steps.
+/// The steps as tokenizer.json spells them.
 Json pre_tokenizer_json(const Row& row) {
   Json::Array steps;
   for (const std::string_view regex : row.splits) {

@@ -1,4 +1,4 @@
-// What "tokenizer.ggml.pre" names: how a byte-level vocabulary wants its text cut into words.
+// The names of "tokenizer.ggml.pre": how a byte-level vocabulary wants its text cut into words.
 #pragma once
 #include <string_view>
 

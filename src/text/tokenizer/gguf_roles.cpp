@@ -88,7 +88,7 @@ bool ends_by_text(std::string_view text, int32_t type) {
   return found != std::end(kEndTexts) && (!found->marked || type == kControl);
 }
 
-/// What the other ends of a vocabulary show not to be one: "<|end|>" closes a message inside an
+/// Drops ends that the other ends of a vocabulary rule out: "<|end|>" closes a message inside an
 /// answer where "<|return|>" or "<|flush|>" closes the answer; "</s>" is a tag in Gemma 4's.
 void drop_false_ends(const GgufVocab& vocab, std::vector<uint32_t>& ids) {
   const auto has = [&](std::string_view text) {

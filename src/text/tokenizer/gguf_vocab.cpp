@@ -209,7 +209,7 @@ Result<void> read_t5(GgufVocab& vocab, TokenizerParts& parts) {
 Result<void> read_bert(GgufVocab& vocab, TokenizerParts& parts) {
   if (!vocab.add_bos) vocab.add_bos = vocab.bos.has_value();
   if (!vocab.unk) return invalid_input("\"tokenizer.ggml.unknown_token_id\" is missing.");
-  // What closes a text is "sep" here; "eos" has no part in it.
+  // The token that closes a text is "sep" here; "eos" has no part in it.
   vocab.eos = vocab.sep;
   vocab.add_eos = vocab.add_sep.value_or(vocab.sep.has_value());
   for (size_t id = 0; id < vocab.tokens.size(); ++id) {

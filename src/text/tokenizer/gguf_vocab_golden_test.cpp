@@ -41,7 +41,7 @@ void add_token(GgufVocab& vocab, const Json& id, std::string text, int32_t type)
   vocab.token_types[place] = type;
 }
 
-/// As convert_hf_to_gguf.py writes a token.
+/// The spelling by which convert_hf_to_gguf.py writes a token.
 std::string spelling(const Kind& kind, const std::string& token) {
   if (std::string_view(kind.model) != "bert") return token;
   if (token.starts_with('[') && token.ends_with(']')) return token;

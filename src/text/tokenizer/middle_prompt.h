@@ -14,7 +14,7 @@ class Tokenizer;
 
 struct MiddlePrompt {
   std::vector<uint32_t> ids;
-  /// Where the middle ends, too: tokens that begin another file or fill up.
+  /// The other ends of the middle: tokens that begin another file or fill up.
   std::vector<uint32_t> end_ids;
 };
 

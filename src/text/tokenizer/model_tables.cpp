@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-/// Where a value stands in the text.
+/// The place of a value in the text.
 struct Range {
   size_t begin = 0, end = 0;
 };
@@ -161,7 +161,7 @@ bool read_merges(Walker& walker, ModelTables& tables) {
   });
 }
 
-/// Where the tables stand in the text, when there is one of each.
+/// The places of the tables in the text, when there is one of each.
 struct Places {
   Range vocab, merges;
 };

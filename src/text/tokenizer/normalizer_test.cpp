@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-/// What the normalizer `json` makes of `text`, or the message of its error.
+/// The text that the normalizer `json` makes of `text`, or the message of its error.
 std::string normalized(std::string_view json, std::string_view text) {
   auto normalizer = Normalizer::from_json(*Json::parse(json));
   if (!normalizer) return normalizer.error().message;

@@ -59,7 +59,7 @@ std::string option_group(const Options& from, const Options& to) {
   return to.ignore_case ? "(?i:" : "(?-i:";
 }
 
-/// What a first look at the whole pattern tells.
+/// The findings of a first look at the whole pattern.
 struct Findings {
   bool names = false;      // then groups without a name do not capture
   bool references = true;  // without any, no group needs to capture

@@ -8,7 +8,7 @@
 namespace tokamak {
 namespace {
 
-/// What letters in a row also stand for under (?i), each as the inside of a class.
+/// The characters that letters in a row also stand for under (?i), each as the inside of a class.
 /// The longest come first: they win, and no row may begin inside another one.
 struct FoldedLetters {
   std::string_view letters, characters;

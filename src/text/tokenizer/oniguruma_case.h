@@ -1,5 +1,5 @@
-// What literals stand for under (?i) in Oniguruma beyond the other case of each: letters in a row
-// that one character folds to, such as "ss" for U+00DF, which PCRE2 does not know.
+// The literals that Oniguruma takes under (?i) beyond the other case of each: letters in a row that
+// one character folds to, such as "ss" for U+00DF, which PCRE2 does not know.
 #pragma once
 #include <cstdint>
 #include <optional>

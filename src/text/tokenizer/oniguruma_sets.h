@@ -24,13 +24,13 @@ struct CharSet {
   CharSet negated() const { return {"", {complement()}}; }
 };
 
-/// What belongs to both.
+/// The characters that belong to both.
 CharSet intersection(const CharSet& a, const CharSet& b);
 
 /// The set of \w, \s, \d or \h; nothing for other letters. Capitals are the complements.
 std::optional<CharSet> escape_set(char letter);
 
-/// What Oniguruma's \w has outside of a class only: the numbers of Latin-1.
+/// The characters of Oniguruma's \w outside of a class only: the numbers of Latin-1.
 CharSet word_outside_of_class();
 
 /// The set of [:name:]; nothing for an unknown name.
@@ -39,7 +39,7 @@ std::optional<CharSet> bracket_set(std::string_view name);
 /// The set of \p{name}, where case, blanks, "-" and "_" do not count; nothing for an unknown name.
 std::optional<CharSet> property_set(std::string_view name, const KnowsProperty& knows_property);
 
-/// What stands between the brackets of a class for the other cases of the characters of \p{name},
+/// The text between the brackets of a class for the other cases of the characters of \p{name},
 /// which Oniguruma adds under (?i); nothing where that is not known.
 std::optional<std::string> other_cases(std::string_view name);
 

@@ -90,7 +90,7 @@ std::optional<std::vector<PostProcessor::PairPart>> PostProcessor::template_pair
   return parts;
 }
 
-/// Of two texts, BERT separates them by one token, RoBERTa by two, and has one type for all.
+/// A pair of texts has one token between for BERT, two for RoBERTa, which has one type for all.
 Result<void> PostProcessor::add_sep_cls(const Json& json, bool is_roberta) {
   TOK_TRY(const uint32_t cls, pair_id(json, "cls"));
   TOK_TRY(const uint32_t sep, pair_id(json, "sep"));

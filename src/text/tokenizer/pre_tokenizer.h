@@ -61,7 +61,7 @@ class PreTokenizer {
   std::vector<Step> steps_;  // a Sequence is flattened
 };
 
-/// What "Metaspace" means, for the pre-tokenizer and the decoder of that name.
+/// The meaning of "Metaspace", for the pre-tokenizer and the decoder of that name.
 Result<PreTokenizer::Metaspace> read_metaspace(const Json& json);
 
 }  // namespace tokamak

@@ -1,4 +1,4 @@
-// What the tests of regular expressions and of their translation share.
+// The part that tests of regular expressions and of their translation share.
 #pragma once
 #include <string>
 #include <string_view>

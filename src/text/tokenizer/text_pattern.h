@@ -1,4 +1,4 @@
-// What a Replace or a Split looks for, and how a Split cuts: the spellings of tokenizer.json.
+// The pattern of a Replace or a Split, and how a Split cuts: the spellings of tokenizer.json.
 #pragma once
 #include <optional>
 #include <string>
@@ -27,7 +27,7 @@ class TextPattern {
   std::variant<std::string, Regex> pattern_;
 };
 
-/// What becomes of the matches of a split.
+/// The fate of a split's matches.
 enum class SplitBehavior : uint8_t {
   kRemoved,
   kIsolated,            // each a piece of its own

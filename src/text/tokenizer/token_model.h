@@ -15,7 +15,7 @@
 
 namespace tokamak {
 
-/// Where recent words stand in the ids written so far. Short words only; a newer word takes the
+/// The places of recent words in the ids written so far. Short words only; a newer word takes the
 /// place of an older one with the same hash.
 class WordCache {
  public:
@@ -60,7 +60,7 @@ class TokenModel {
 
 using TokenModelPtr = std::unique_ptr<const TokenModel>;
 
-/// What the file has outside of "model".
+/// The parts of the file outside of "model".
 struct ModelSurroundings {
   const ModelTables* tables = nullptr;  // "vocab" and "merges", if they were cut out of "model"
   const Json* added_tokens = nullptr;

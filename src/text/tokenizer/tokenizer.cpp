@@ -25,7 +25,7 @@ struct Encoding {
         ids.push_back(*part.id);
         continue;
       }
-      // Where its places are in the normalized text nobody knows: all of it is plain.
+      // The places in the normalized text are not known: all of it is plain.
       const auto plain = std::ranges::lower_bound(plain_at, part.begin);
       const bool has_places = plain != plain_at.end() && *plain < part.end;
       TOK_TRY(add_plain(text.substr(part.begin, part.end - part.begin), part.begin == 0,

@@ -3,8 +3,8 @@
 //   text -> added tokens -> normalizer -> added tokens -> pre-tokenizer -> model -> post-processor
 //   ids  -> tokens -> decoder -> text
 //
-// What a file says decides, never the name of a model; a step of an unknown type is an error that
-// names it. A tokenizer does not change once it is read and may be used from several threads.
+// The file decides, never the name of a model; a step of an unknown type is an error that names it.
+// A tokenizer does not change once it is read and may be used from several threads.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -48,7 +48,7 @@ class Tokenizer {
     return from_files({.tokenizer = tokenizer_json, .config = config_json});
   }
 
-  /// What gguf_vocab.h collects from a GGUF file. Errors name the key of its metadata.
+  /// Makes one of a GGUF file, by way of gguf_vocab.h. Errors name the key of its metadata.
   static Result<Tokenizer> from_gguf(const GgufVocab& vocab);
 
   Tokenizer(Tokenizer&&) noexcept;
@@ -75,10 +75,10 @@ class Tokenizer {
   /// One more than the largest id.
   uint32_t vocab_size() const;
   std::optional<uint32_t> token_to_id(std::string_view token) const;
-  /// As the vocabulary spells it, or nothing for an id without a token.
+  /// The token as the vocabulary spells it, or nothing for an id without one.
   std::optional<std::string_view> token(uint32_t id) const;
   bool is_special(uint32_t id) const;
-  /// What the token adds to a text, which it begins or not: bytes, since it may hold a part of a
+  /// The bytes that the token adds to a text, which it begins or not: it may hold a part of a
   /// character. Nothing for an id without a token.
   std::string bytes(uint32_t id, bool begins = false) const;
 

@@ -1,4 +1,4 @@
-// What the files beside tokenizer.json change. Expected is what transformers does with them.
+// The effect of the files beside tokenizer.json. Expected is what transformers does with them.
 #include "text/tokenizer/tokenizer_config.h"
 
 #include <gtest/gtest.h>

@@ -51,8 +51,8 @@ class AddedTokenList {
   std::set<uint32_t> ids_;
 };
 
-/// As in the reference, a token that the vocabulary has keeps the id it has there, and one that is
-/// listed twice its first.
+/// A token that the vocabulary has keeps the id it has there, and one that is listed twice its
+/// first, like in the reference.
 Result<void> read_added_tokens(const Json& json, AddedTokenList& tokens) {
   if (json.is_null()) return {};
   if (!json.is_array()) {

@@ -1,4 +1,4 @@
-// What a Tokenizer is made of. tokenizer_file.cpp fills it from JSON, gguf_vocab.cpp from a GGUF.
+// The parts of a Tokenizer. tokenizer_file.cpp fills them from JSON, gguf_vocab.cpp from a GGUF.
 #pragma once
 #include <string>
 #include <utility>

@@ -89,7 +89,7 @@ void Vocabulary::find_all(std::span<const std::string_view> tokens,
       hashes[i] = hash_of(tokens[begin + i]);
       __builtin_prefetch(&slots_[first_slot(hashes[i])]);
     }
-    // Where the first slot is not the token's own, the look-up below waits for its memory.
+    // A first slot that is not the token's own makes the look-up below wait for its memory.
     const auto probable = [&](size_t i) -> const Token* {
       const uint32_t id = slots_.empty() ? kNoId : slots_[first_slot(hashes[i])].id;
       return id == kNoId ? nullptr : &tokens_[id];
