@@ -1,4 +1,4 @@
-// What an engine needs from the browser. Files come from the page: source_files.h.
+// The parts that an engine needs from the browser. Files come from the page: source_files.h.
 #include "backend/webgpu/adapters.h"
 #include "engine/engine.h"
 

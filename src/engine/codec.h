@@ -26,7 +26,7 @@ class Codec {
   /// Errors: a model that is no codec, and those of files and devices.
   static Result<std::unique_ptr<Codec>> open(const OpenOptions& options);
 
-  /// Where a codec runs. Both are called when it has to be loaded, again after a loss.
+  /// The device of a codec. Both are called when it has to be loaded, again after a loss.
   struct Device {
     std::function<Backend&()> backend;
     /// Opens the device again after that error; the error itself where it cannot be.
@@ -35,7 +35,7 @@ class Codec {
   static Result<std::unique_ptr<Codec>> make(const ModelFiles& files, Device device,
                                              const CodecOptions& options);
 
-  /// What it takes of a device, without one. Errors: a model that is no codec.
+  /// Plans for a device, without one. Errors: a model that is no codec.
   static Result<Plan> plan(const ModelFiles& files, const DeviceInfo& device,
                            const CodecOptions& options);
 

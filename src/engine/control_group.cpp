@@ -45,7 +45,7 @@ std::optional<uint64_t> left_in(const std::string& folder, const Version& versio
   return *limit - std::min(*limit, used);
 }
 
-/// What a group and its parents leave; in a container the outermost that it sees is its own.
+/// The memory that a group and its parents leave; in a container the outermost visible is its own.
 std::optional<uint64_t> least_of(std::string group, const std::string& mounted,
                                  const Version& version) {
   std::optional<uint64_t> least;

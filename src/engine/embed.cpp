@@ -10,7 +10,7 @@
 namespace tokamak {
 namespace {
 
-/// What stands before the text.
+/// The prompt that stands before the text.
 Result<std::string> find_prompt(const Encoder& encoder, const EmbedOptions& options) {
   const std::string name = options.prompt ? *options.prompt : encoder.default_prompt.value_or("");
   if (name.empty()) return std::string();

@@ -72,7 +72,7 @@ Result<Tokenizer> tokenizer_of(const ModelFiles& files) {
   return Tokenizer::from_files(files.tokenizer_files());
 }
 
-/// What the self-test has taken away from this plan; "" when nothing.
+/// The note on kernels that the self-test has taken away from this plan; "" without any.
 std::string wrong_kernels_notice(const Plan& plan, const VariantAdvice& advice,
                                  const DeviceInfo& device) {
   std::string first, names;

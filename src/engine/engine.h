@@ -65,7 +65,7 @@ class Engine {
                                               const OpenOptions& options, const Clock& clock);
 
   using Compiled = CompiledModel;
-  /// What was fused for that phase, as it was before.
+  /// The graph of that phase before it was fused.
   static Graph unfused(const Compiled& compiled, const Phase& phase);
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
                                   const OpenOptions& options);
@@ -88,22 +88,22 @@ class Engine {
   /// tools, add_generation_prompt and whatever else the template reads.
   Result<std::string> render_chat(const Json& variables) const;
 
-  /// What generation_config.json and config.json recommend; end ids always set from them. Plain
-  /// GenerationParams sample from the model's probabilities as they are. An error where what the
-  /// files say of sampling is wrong: those who do not sample need not care.
+  /// The parameters that generation_config.json and config.json recommend; end ids always set from
+  /// them. Plain GenerationParams sample from the model's probabilities as they are. An error where
+  /// the files are wrong about sampling: those who do not sample need not care.
   Result<GenerationParams> defaults() const;
   /// The end ids of defaults(), for those who do not sample.
   const std::optional<std::vector<uint32_t>>& end_ids() const { return defaults_.end_ids; }
 
-  /// What generate(), rerank() and start() do from here on is of that adapter; "": of the model as
-  /// it is.
+  /// Chooses the adapter of later generate(), rerank() and start(); "": the model as it is, without
+  /// one, from then on.
   Result<void> use_adapter(std::string_view name);
 
   /// Encodes `prompt` (special tokens as the tokenizer adds them) and continues it. Without end ids
   /// in `params` the model's own end the text; without a seed every call has a new one.
   Result<Generation> generate(std::string_view prompt, const GenerationParams& params,
                               const GenerationCallbacks& callbacks = {});
-  /// As generate(), with text that a chat template made: it carries its own special tokens.
+  /// Generates like generate(), with text of a chat template: it carries its own special tokens.
   Result<Generation> generate_rendered(std::string_view prompt, const GenerationParams& params,
                                        const GenerationCallbacks& callbacks = {});
   /// The same of a request, whose `done` is not called; without an adapter it has that of
@@ -128,7 +128,7 @@ class Engine {
   Result<std::vector<uint32_t>> encode_with_images(std::string_view rendered,
                                                    std::span<const ImageRef> images) const;
 
-  /// Where all text is generated: many requests at once, as many as OpenOptions::sequences of them
+  /// The scheduler of all text: many requests at once, as many as OpenOptions::sequences of them
   /// running. Errors: an embedding model, one that was opened for the logits of every token.
   Result<Scheduler*> scheduler();
 
@@ -143,7 +143,7 @@ class Engine {
   Result<std::vector<float>> embed(std::string_view text, const EmbedOptions& options = {});
   /// The same of token ids, as they are: without a prompt, without special tokens.
   Result<std::vector<float>> embed(std::span<const uint32_t> ids, const EmbedOptions& options = {});
-  /// What embed() makes of a text before the model runs: for counting its tokens.
+  /// The ids that embed() makes of a text before the model runs: for counting its tokens.
   Result<std::vector<uint32_t>> embedding_ids(std::string_view text,
                                               const EmbedOptions& options = {}) const;
   /// One embedding per text; several run in one step, without padding. An error names the text.
@@ -160,8 +160,8 @@ class Engine {
   Result<std::vector<float>> scores(std::span<const EncoderInput> pairs,
                                     const RerankOptions& options = {});
 
-  /// What writes down recordings, as transcriber.h says. It uses the engine's program: one call
-  /// after another. Native programs only. Errors: a model that does not hear.
+  /// The transcriber, which writes down recordings. It uses the engine's program: one call after
+  /// another. Native programs only. Errors: a model that does not recognize speech.
   Result<Transcriber*> transcriber();
 
   /// The codec that `model` names, as OpenOptions do, on the engine's device: engine/codec.h. There
@@ -170,8 +170,8 @@ class Engine {
   /// Bytes of the device's memory that it takes beside the model; 0: there is none.
   uint64_t codec_bytes() const { return codec_bytes_; }
 
-  /// What says texts, as narrator.h says, with that codec, or the one in the model's folder or
-  /// beside it. Native programs only. Errors: a model that does not speak, or has no tokenizer.
+  /// The narrator, which speaks texts, with that codec, or the one in the model's folder or beside
+  /// it. Native programs only. Errors: a model without speech, or without a tokenizer.
   Result<Narrator*> narrator(const std::string& codec = "");
 
  private:

@@ -28,7 +28,7 @@ class EngineLoop {
   EngineLoop& operator=(const EngineLoop&) = delete;
   ~EngineLoop() { close(); }
 
-  /// What any thread may use: its files, its tokenizer, what was compiled.
+  /// The parts that any thread may use: its files, its tokenizer, its compiled phases.
   const Engine& engine() const { return *engine_; }
   const Scheduler* scheduler() const { return scheduler_; }
   bool has_thread() const { return options_.has_thread; }

@@ -151,8 +151,8 @@ TEST(Engine, TheReferenceCountsTheBytesThatAreAlive) {
   EXPECT_EQ(backend->device_bytes(), 0u);
 }
 
-/// What keeps the built-in model from having drafts of its own copy, which `change` has changed;
-/// "": nothing does.
+/// The reason why the built-in model takes no drafts of its own copy, which `change` has changed;
+/// "": it takes them.
 std::string refuses_draft(const std::function<void(ModelFiles&)>& change) {
   auto files = read_model_files(kModel), draft = read_model_files(kModel);
   draft->name = "copy";

@@ -84,7 +84,7 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
   return vocab;
 }
 
-/// What generation_config.json says for other models.
+/// The fields that generation_config.json has for other models.
 Json generation_config(const std::optional<GgufVocab>& vocab, ConfigReader& reader) {
   Json out(Json::Object{});
   if (vocab) {
@@ -142,7 +142,7 @@ std::string pooling(ConfigReader& reader) {
   return "";
 }
 
-/// As bytes: whoever uses a template refuses what is not UTF-8, as with a template in a folder.
+/// Reads bytes: who uses a template refuses any that is not UTF-8, as with a template in a folder.
 void read_templates(const GgufMetadata& metadata, ModelFiles& files) {
   constexpr std::string_view kTemplate = "tokenizer.chat_template";
   for (const auto& [name, value] : metadata.values().as_object()) {

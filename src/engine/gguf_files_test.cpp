@@ -1,4 +1,4 @@
-// What a GGUF file says in place of the texts of a model folder.
+// The fields of a GGUF file in place of the texts of a model folder.
 #include "engine/gguf_files.h"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 namespace tokamak {
 namespace {
 
-/// What the line "MemAvailable:   12345678 kB" says; 0 without such a line.
+/// The number in the line "MemAvailable:   12345678 kB"; 0 without such a line.
 uint64_t available_bytes() {
   std::ifstream lines("/proc/meminfo");
   for (std::string name; lines >> name;) {
@@ -23,7 +23,7 @@ uint64_t available_bytes() {
   return 0;
 }
 
-/// What there is, whoever may use it.
+/// The free memory, whoever may use it.
 uint64_t free_machine_memory() {
   const uint64_t available = available_bytes();
   if (available != 0) return available;

@@ -164,7 +164,7 @@ PlainText with_image_words(const VisionTower& tower, PlainText prompt) {
   size_t from = 0;
   for (;;) {
     size_t at = prompt.text.find(word, from);
-    // What a message spells is not the template's.
+    // A word that a message spells is not the template's.
     while (at != std::string::npos && std::ranges::binary_search(prompt.plain_at, at)) {
       at = prompt.text.find(word, at + 1);
     }

@@ -11,7 +11,7 @@
 namespace tokamak {
 namespace {
 
-/// Where nothing is said: what is left is for the program itself and for others.
+/// The default share: the rest is for the program itself and for others.
 constexpr uint32_t kDefaultPercent = 90;
 
 /// N of "N%", from 1 to 100.
@@ -29,7 +29,7 @@ uint64_t share_of(uint64_t bytes, uint32_t percent) {
   return uint64_t(double(bytes) * percent / 100);
 }
 
-/// What the limit is a share of.
+/// The limit with the sum that it is a share of.
 std::string limit_text(uint64_t limit, const OpenOptions& options, const DeviceInfo& device) {
   const bool is_share = options.memory.empty() || options.memory.ends_with('%');
   if (!is_share) return fmt::format("memory allows {}", bytes_text(limit));
@@ -46,7 +46,7 @@ std::string_view cache_type(const Plan& plan) {
 
 /// Small constants stay on the device: they free little, and cost a way over the bus each.
 constexpr uint64_t kMinBytesOnHost = 64 << 10;
-/// Of PCIe 4.0 with 16 lanes, for the cost that is told.
+/// The bandwidth of PCIe 4.0 with 16 lanes, for the cost in messages.
 constexpr double kBusBytesPerSecond = 25e9;
 
 /// Constants of which every step that uses them reads a row for each token.
@@ -65,7 +65,7 @@ std::set<BufferId> tables_read_by_rows(const Plan& plan) {
   return by_rows;
 }
 
-/// What is left in the host's memory, and the time that reading it takes.
+/// The bytes that are left in the host's memory, and the time that reading them takes.
 std::string host_text(const Plan& plan) {
   const uint64_t on_host = footprint(plan).on_host;
   if (on_host == 0) return "";
@@ -79,7 +79,7 @@ std::string host_text(const Plan& plan) {
       bytes_text(on_host), bytes_text(each_step), 1e3 * double(each_step) / kBusBytesPerSecond);
 }
 
-/// What stands in a list of sizes before its last one.
+/// The words in a list of sizes before its last one.
 std::string tower_text(const Engine::Compiled& compiled) {
   if (!compiled.tower) return "and ";
   return fmt::format("{} for images, and ", bytes_text(tower_bytes(compiled)));

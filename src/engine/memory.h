@@ -1,5 +1,5 @@
-// What a model takes of a device's memory: how much it may be, how many positions of cache that
-// leaves, and how it is told to a person.
+// The memory that a model takes of a device: how much it may be, how many positions of cache that
+// leaves, and the sentence about it for a person.
 #pragma once
 #include "engine/engine.h"
 

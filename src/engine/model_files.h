@@ -14,8 +14,8 @@
 
 namespace tokamak {
 
-/// What a model folder holds, read but not interpreted. Texts are empty where there is no file.
-/// A GGUF file fills the same fields; its vocabulary stands apart.
+/// The files of a model folder, read but not interpreted. Texts are empty where there is no file. A
+/// GGUF file fills the same fields; its vocabulary stands apart.
 struct ModelFiles {
   std::string name;    // for messages: the folder or file
   TensorFile tensors;  // those of an encoder's modules have their folder and '/' before their names
@@ -41,7 +41,7 @@ Result<uint32_t> adapter_number(const ModelFiles& files, std::string_view name);
 /// Reads a model folder, a .gguf or a .nemo file. Errors name the file.
 Result<ModelFiles> read_model_files(const std::string& path);
 
-/// As read_model_files for folders that need have no weights and no config, and files of any
+/// Reads like read_model_files, but folders need no weights and no config, and files may have any
 /// architecture: for tokenizing.
 Result<ModelFiles> read_text_files(const std::string& path);
 

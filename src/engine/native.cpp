@@ -1,4 +1,4 @@
-// What an engine needs from the operating system: files, devices, a clock.
+// The parts that an engine needs from the operating system: files, devices, a clock.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -111,7 +111,7 @@ Result<std::string> gguf_of(const std::string& path) {
               path, fmt::join(found, ", "));
 }
 
-/// What the environment says, a number from 1 to `most`; 0: it says nothing.
+/// The number that a variable of the environment has, from 1 to `most`; 0: it is not set.
 Result<uint32_t> given_number(const char* name, uint32_t most, std::string_view what) {
   const std::string text = environment_variable(name);
   if (text.empty()) return 0u;

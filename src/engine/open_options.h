@@ -14,7 +14,7 @@ namespace tokamak {
 struct GenerationParams;
 class Tokenizer;
 
-/// What a model is opened for; opening fails at once when it cannot.
+/// The task that a model is opened for; opening fails at once when it cannot do it.
 enum class Task : uint8_t { kAny, kText, kEmbeddings, kRanking, kSpeech, kVoice };
 
 /// Sequences that a scheduler runs at once.
@@ -102,9 +102,9 @@ struct OpenOptions {
   }
 };
 
-/// What to open for a MODEL that a person named: `model` itself when it exists, else the model
-/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors say
-/// how to get what is not there. Native programs only.
+/// Finds the files for a MODEL that a person named: `model` itself when it exists, else the model
+/// org/name[@revision][:file] in the cache of Hugging Face; "" is the built-in model. Errors name
+/// the way to get a missing one. Native programs only.
 Result<std::string> find_model(const std::string& model);
 
 /// The folder of the model that comes with the program.

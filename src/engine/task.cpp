@@ -199,7 +199,7 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
     build.sequences = 1;
   } else if (!gives_text) {
     if (encoder) build.embedding = encoder->head;
-    // What looks at all tokens must have them in one step.
+    // A model that attends to all tokens must have them in one step.
     const bool in_chunks =
         compiled.facts.causal && encoder && encoder->head.pooling == Pooling::kLast;
     if (!in_chunks && options.chunk != 0) build.chunk = std::max(options.chunk, build.context);

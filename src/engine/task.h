@@ -1,4 +1,4 @@
-// What a model is opened for, text or embeddings, and what follows from it for the graph.
+// The task that a model is opened for, text or embeddings, and what follows from it for the graph.
 #pragma once
 #include <optional>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tokamak {
 
-/// What the folder says about embeddings, or options.pooling where it says nothing.
+/// The encoder by the folder's files, or by options.pooling where they have none.
 Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
                                             const OpenOptions& options);
 
@@ -34,8 +34,8 @@ uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
 uint32_t text_rows(std::span<const TensorInfo> weights, uint32_t context, uint32_t hidden,
                    const DeviceInfo& device);
 
-/// What passes may count on: no more than every WebGPU device grants, so that a model has the same
-/// graph on each, and less where this one does.
+/// The device that passes may count on: no more than every WebGPU device grants, so that a model
+/// has the same graph on each, and less where this one does.
 fuse::Target fusion_target(const DeviceInfo& device);
 
 /// Positions of a sequence, tokens of a step, the end of the graph; the KV type is left alone.

@@ -15,7 +15,7 @@ Json content_of(const ChatMessage& message) {
   return parts;
 }
 
-/// What the chat template reads. The caller's own variables come last, so that they win.
+/// The variables of the chat template. The caller's own come last, so that they win.
 Result<Json> chat_variables(const TextRequest& asked) {
   Json::Array messages;
   for (const ChatMessage& message : asked.messages) {
@@ -59,7 +59,7 @@ Result<MiddlePrompt> gap_prompt(const Engine& engine, const TextRequest& asked) 
   return middle_prompt(*tokenizer, asked.prompt, asked.suffix);
 }
 
-/// What the text is held to; null for nothing.
+/// The grammar that the text must follow; null for none.
 Result<std::shared_ptr<const Grammar>> grammar_of(const TextRequest& asked) {
   const int given = int(!asked.grammar.empty()) + int(!asked.json_schema.empty()) +
                     int(!asked.regex.empty()) + int(!asked.choices.empty());

@@ -30,7 +30,7 @@ class DraftModel {
     std::span<const uint32_t> ids;
     std::string_view tenant = {};
   };
-  /// What comes of draft(): values of done are ids, `stride` from those of a step to the next's.
+  /// The result of draft(): values of done are ids, `stride` from those of a step to the next's.
   struct Drafting {
     uint32_t tokens = 0, stride = 1;
   };
@@ -59,7 +59,7 @@ class DraftModel {
   /// Submits steps that read what is left, and then choose at most `tokens` after each text.
   /// REQUIRES: has_room() for each and as many tokens.
   Result<Drafting> draft(std::span<const Text> texts, uint32_t tokens, Done done);
-  /// What it has chosen for that slot since draft(), of which the last has not been fed.
+  /// Takes the ids chosen for that slot since draft(), of which the last has not been fed.
   void drafted(uint32_t slot, std::span<const uint32_t> ids);
   /// After a loss, when the device is there again.
   Result<void> restore(const Error& loss);
@@ -67,7 +67,7 @@ class DraftModel {
   void forget();
 
  private:
-  /// What a slot of the program holds.
+  /// The content of a slot of the program.
   struct Cache {
     std::string tenant;           // of the last text
     std::vector<uint32_t> ids;    // its tokens, from position 0 on

@@ -13,7 +13,7 @@ struct Fixture {
     EXPECT_TRUE(made) << made.error().message;
     return *std::move(made);
   }
-  /// What it says follows, and has been fed on the way.
+  /// The tokens that it drafts and has fed on the way.
   Ids draft(DraftModel& model, const Ids& ids, uint32_t tokens, uint32_t slot = 0,
             std::string_view tenant = "") {
     Ids out;

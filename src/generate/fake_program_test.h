@@ -147,7 +147,7 @@ class FakeProgram : public Program {
     return {};
   }
   const std::string& state() const { return states_[0]; }
-  /// What the cache holds at the first positions.
+  /// The ids that the cache holds at the first positions.
   Ids cached(uint32_t count) const {
     Ids ids;
     for (uint32_t i = 0; i < count; ++i) ids.push_back(cells_.at(i));

@@ -1,4 +1,4 @@
-// What a generation is asked for; tokamak/generation.h has what comes of it.
+// The parameters of a generation; tokamak/generation.h has its result.
 #pragma once
 #include <functional>
 #include <memory>

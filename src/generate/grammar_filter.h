@@ -28,8 +28,8 @@ class GrammarFilter {
   bool is_finished() const { return matcher_.may_end() && !matcher_.may_go_on(); }
   /// Whether mask() has nothing to do but to copy.
   bool has_mask();
-  /// What may follow among the first `vocab` tokens, bit id % 32 of word id / 32; valid until the
-  /// next call. Errors: no token may follow, or the grammar has too many ways to go on.
+  /// The tokens that may follow among the first `vocab`, bit id % 32 of word id / 32; valid until
+  /// the next call. Errors: no token may follow, or the grammar has too many ways to go on.
   Result<std::span<const uint32_t>> mask(size_t vocab);
   /// The logits of what may follow, of everything else -infinity; valid until the next call.
   /// Errors: as mask().

@@ -240,7 +240,7 @@ TEST(GrammarFilter, FollowsAGrammarAgainThatAnotherTextHasMadeTooWide) {
 }
 
 TEST(GrammarFilter, KnowsThatABeginningIsWrittenOtherwise) {
-  // As Llama 2 has it: words begin with a blank, which a text does not begin with.
+  // A tokenizer as Llama 2's: words begin with a blank, which a text does not begin with.
   const auto metaspace = Tokenizer::from_json(
       "{\"model\": {\"type\": \"BPE\", \"merges\": [], \"vocab\": {\"\u2581a\": 0, \"<0xC3>\": 1, "
       "\"<0xA9>\": 2}}, \"decoder\": {\"type\": \"Sequence\", \"decoders\": [{\"type\": "

@@ -17,7 +17,7 @@
 
 namespace tokamak {
 
-/// Where a token stands for its rotation (M-RoPE); for text all three are the same.
+/// The place of a token for its rotation (M-RoPE); for text all three are the same.
 struct TokenPlace {
   uint32_t time = 0, row = 0, column = 0;
 };
@@ -92,8 +92,8 @@ class ImageRows {
   std::vector<OnDevice> on_device_;
 };
 
-/// Where the tokens of a sequence stand. An image's tokens share a time and stand in rows and
-/// columns from there on; the text after it goes on after the larger of both. Has the images.
+/// The places of a sequence's tokens. An image's tokens share a time and stand in rows and columns
+/// from there on; the text after it goes on after the larger of both. Has the images.
 class TokenPlaces {
  public:
   TokenPlaces() = default;
@@ -111,9 +111,9 @@ class TokenPlaces {
   uint32_t step_tokens(uint32_t first, uint32_t count, uint32_t most, bool has_image = false) const;
   /// Whether a step may end in front of the token.
   bool can_part(uint32_t index) const;
-  /// Where the image ends that the token is of; 0 for text.
+  /// The end of the image that the token is of; 0 for text.
   uint32_t end(uint32_t index) const;
-  /// What is added to the index of a token that is text.
+  /// The number added to the index of a token that is text.
   uint32_t shift(uint32_t index) const;
   TokenPlace place(uint32_t index) const;
 

@@ -20,7 +20,7 @@ ImageRows some_rows() {
   return ImageRows(plan_with_rows(8, 2), kVocab, [](const TokenPlace&, std::span<float>) {});
 }
 
-/// What was written to the device.
+/// The data that was written to the device.
 class Written : public Program {
  public:
   const Plan& plan() const override { return plan_; }

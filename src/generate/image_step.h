@@ -1,5 +1,5 @@
-// What a step of the phase for images reads of each of its rows, beside its token: the angles of
-// its place, and where the image ends that it is of. Both where the plan has them.
+// The inputs of each row of a step of the phase for images, beside its token: the angles of its
+// place, and the end of the image that it is of. Both where the plan has them.
 #pragma once
 #include <vector>
 

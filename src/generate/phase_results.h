@@ -1,4 +1,4 @@
-// What phases that choose tokens give, for those who read it.
+// The results of phases that choose tokens, for their readers.
 #pragma once
 #include <algorithm>
 #include <variant>

@@ -20,7 +20,7 @@ float largest_score(const Pool& pool);
 /// The score of a token that occurred before. Scores that are no finite numbers stay.
 float penalized(float score, float penalty);
 
-/// What scores are divided by: the temperature, or the smallest normal number.
+/// The divisor of scores: the temperature, or the smallest normal number.
 float temperature_divisor(double temperature);
 
 /// Divides by the temperature. When that leaves the range of f32, neighbours of the largest score

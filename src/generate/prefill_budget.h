@@ -14,9 +14,9 @@ class PrefillBudget {
   uint32_t tokens() const { return tokens_; }
   /// How long a step that decodes takes, lately; 0: none has run.
   double decode_seconds() const { return decode_seconds_; }
-  /// What a step took that decoded. Times of 0 say nothing.
+  /// Takes the time of a step that decoded. Times of 0 count for nothing.
   void decoded(double seconds);
-  /// What a step took that read that many tokens of prompts.
+  /// Takes the time of a step that read that many tokens of prompts.
   void read(uint32_t tokens, double seconds);
 
  private:

@@ -28,8 +28,8 @@ class PromptLookup {
  private:
   static constexpr uint32_t kLongest = 3;
 
-  /// Where the tokens before a token ended, by their hash: of the last ones. Others with the same
-  /// hash have no place then; whoever reads compares.
+  /// The ends of the tokens before a token, by their hash: of the last ones. Others with the same
+  /// hash have no place then; the reader compares.
   using Table = std::vector<uint32_t>;
 
   size_t place_of(std::span<const uint32_t> gram) const;

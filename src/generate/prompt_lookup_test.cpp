@@ -45,7 +45,7 @@ TEST(PromptLookup, GoesAroundWhereTheTextDoes) {
   EXPECT_EQ(draft_of({5, 5}, 3), (Ids{5, 5, 5}));
 }
 
-/// What the index finds, by looking at every place.
+/// The draft of the index, found by looking at every place.
 Draft searched(const Ids& ids, uint32_t most) {
   for (size_t n = std::min<size_t>(3, ids.size()); n > 0; --n) {
     for (size_t end = ids.size() - 1; end >= n; --end) {

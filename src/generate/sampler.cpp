@@ -89,7 +89,7 @@ uint32_t argmax(std::span<const float> scores) {
   return best;
 }
 
-/// What is left after all rules; never empty.
+/// The tokens that are left after all rules; never empty.
 Result<Pool> surviving(std::span<const float> logits, std::span<const uint32_t> previous_ids,
                        const SamplingParams& params, uint64_t generated) {
   TOK_TRY(check_logits(logits));

@@ -87,7 +87,7 @@ class Sampler {
                                        const TokenTest& allows = {});
 
   const SamplingParams& params() const { return params_; }
-  /// Of splitmix64 (base/splitmix.h), before the next draw.
+  /// The state of splitmix64 (base/splitmix.h) before the next draw.
   uint64_t random_state() const { return state_; }
 
  private:

@@ -89,7 +89,7 @@ class Scheduler {
   uint32_t share_prefix(Sequence& sequence);
   /// The only slot holds that much of it.
   void begin_after(Sequence& sequence, uint32_t shared);
-  /// Where a step over the prompt has to end for a checkpoint to be made; 0: nowhere.
+  /// The position at which a step over the prompt has to end for a checkpoint to be made; 0: none.
   uint32_t next_checkpoint(const Sequence& sequence) const;
   /// After the tokens that the steps submitted so far have run.
   Result<void> add_checkpoint(const Sequence& sequence);
@@ -148,10 +148,10 @@ class Scheduler {
   void advance(Sequence& sequence, uint32_t count, uint32_t steps = 1);
   Result<void> submit_ahead();
   Result<void> submit_logits(const InFlightStep& step, size_t row);
-  /// What their drafts promise for a step after those under way.
+  /// The chances of their drafts in a step after those in flight.
   std::vector<DraftChance> draft_chances(std::span<Sequence* const> sequences);
-  /// What a draft model promises of a sequence that may draft `room` tokens. `is_made`: it has
-  /// been asked about some of those of the step.
+  /// The chance of a draft model's draft for a sequence that may draft `room` tokens. `is_made`: it
+  /// has made drafts for some sequences of the step.
   DraftChance model_chance(Sequence& sequence, uint32_t room, bool is_made);
   /// How many tokens the sequence may draft for such a step.
   uint32_t draft_room(const Sequence& sequence) const;
@@ -165,7 +165,7 @@ class Scheduler {
                             uint32_t most);
   /// Whether the device should not run on, since a step that verifies is worth more.
   bool defer_for_verification(const InFlightStep& last);
-  /// What its next token is chosen by; tells the device which may follow and which have occurred.
+  /// The rule of its next token; gives the device the allowed tokens and those that have occurred.
   Result<SamplingRule> rule_for(Sequence& sequence, const Phase& phase);
   void choose_steps_of_runs();  // whether those that grammars force go token by token
   /// Counts the step as in flight: take_results() finds its results. Gives what receives them.

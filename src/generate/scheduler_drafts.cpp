@@ -6,7 +6,7 @@
 namespace tokamak {
 namespace {
 
-/// As many tokens are read on the way to a draft.
+/// The number of tokens that are read on the way to a draft.
 constexpr uint32_t kReadOnTheWay = 16;
 
 }  // namespace

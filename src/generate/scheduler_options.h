@@ -1,4 +1,4 @@
-// What a scheduler is made with.
+// The options of a scheduler.
 #pragma once
 #include <cstdint>
 
@@ -20,7 +20,7 @@ struct SchedulerOptions {
   uint32_t min_prefill_tokens = 32;
   bool shares_prefixes = true;
   SpeculationOptions speculation;  // of no use where the plan has no phases that verify
-  /// What guesses where `speculation` asks a model; it has as many slots as the program. REQUIRES:
+  /// The draft model, where `speculation` uses one; it has as many slots as the program. REQUIRES:
   /// outlives the scheduler.
   DraftModel* drafts = nullptr;
   /// The images that prompts may name; null: they are text. REQUIRES: outlives the scheduler.

@@ -44,7 +44,7 @@ uint32_t Scheduler::held_in_windows(const Sequence& sequence, std::string_view t
                                     std::span<const uint32_t> ids) const {
   uint32_t held = shared_prefix_with_last(tenant, ids) / kPageTokens * kPageTokens;
   while (!sequence.places.can_part(held)) held -= kPageTokens;
-  // What came after it has taken the places of what was the longest time ago.
+  // The tokens after it have taken the places of the oldest ones.
   const bool is_there = std::ranges::all_of(program_->plan().buffers, [&](const Buffer& buffer) {
     if (!is_kv_cache(buffer) || buffer.tensor.window == 0) return true;
     const auto cells = uint32_t(buffer.tensor.shape[0]);

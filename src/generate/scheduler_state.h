@@ -1,4 +1,4 @@
-// What a scheduler knows of a sequence and of a step under way; for scheduler*.cpp.
+// The state of a sequence and of a step in flight; for scheduler*.cpp.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -24,9 +24,9 @@ struct Scheduler::Sequence {
   Turns::Ticket ticket() const {
     return {uint64_t(id), request.priority, request.tenant, request.group};
   }
-  /// What is added to the position of the next token for its rotation.
+  /// The number added to the position of the next token for its rotation.
   uint32_t rotary_shift() const { return places.shift(position); }
-  /// What has occurred, for penalties: ids of images are none of the vocabulary.
+  /// The ids that have occurred, for penalties: those of images are none of the vocabulary.
   const std::vector<uint32_t>& previous_ids() const {
     return request.images.empty() ? ids : text_ids;
   }

@@ -1,4 +1,4 @@
-// What a scheduler tells of its work.
+// The figures of a scheduler's work.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ struct StepsRun {
   bool is_prefill = false;
 };
 
-/// What step() tells of its work, for metrics. None of them may call the scheduler.
+/// The events of step(), for metrics. None of them may call the scheduler.
 struct SchedulerObserver {
   /// A token came; `seconds`: since the one before, of the first one since the request was added.
   std::function<void(double seconds, bool is_first)> token;

@@ -12,7 +12,7 @@ constexpr size_t kMaxInFlight = 2;
 /// arrive some milliseconds after they were made; a request that comes waits for those steps.
 constexpr double kSecondsAhead = 0.008;
 constexpr uint32_t kMaxStepsAhead = 32;
-/// Where there is one slot nobody waits for it: only texts show how many steps arrive together.
+/// The limits with one slot, for which nobody waits: texts just arrive in larger pieces.
 constexpr double kSecondsAheadAlone = 0.064;
 constexpr uint32_t kMaxStepsAheadAlone = 16;
 
@@ -252,7 +252,7 @@ uint32_t Scheduler::tokens_left(const Sequence& sequence) const {
 
 uint32_t Scheduler::room_ahead(const Sequence& sequence) const {
   const bool is_greedy = is_plain_greedy(sequence.request.params);
-  // What was guessed wrongly must be taken back: recurrent states to a checkpoint.
+  // A wrong guess must be taken back: recurrent states to a checkpoint.
   const bool can_go_back = !is_recurrent_ || (single_slot_ && uses_checkpoints_);
   const bool is_guessed = can_go_back && !sequence.wants_logits() &&
                           sequence.lists.allows_run_ahead() && !sequence.request.params.grammar &&

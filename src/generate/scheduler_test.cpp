@@ -277,7 +277,7 @@ TEST(OneSequence, RunsTheSameStepsAgainOnARestoredDevice) {
       const std::string after = program.log.substr(program.log.find("restored "));
       EXPECT_TRUE(after.starts_with("restored 5+6+7+8@0/")) << at << after;
       if (at <= 3) continue;
-      // What was generated runs one by one.
+      // The generated tokens run one by one.
       EXPECT_NE(after.find(" 9+10+11+12@4/"), std::string::npos) << after;
       EXPECT_NE(after.find(" 13+14@8/"), std::string::npos) << after;
       EXPECT_EQ(std::ranges::count(after, '+'), 3 + 3 + 1) << after;

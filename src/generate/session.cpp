@@ -97,7 +97,7 @@ Result<void> Session::step(std::span<const uint32_t> tokens, bool read_back) {
   if (!read_back) return {};
   Result<void> status = program_->wait();
   if (status && arrived_->error) status = Failure(*arrived_->error);
-  // What comes later must not be taken for a result of another step.
+  // A later answer must not be taken for a result of another step.
   if (!status) arrived_ = std::make_shared<Arrived>();
   return status;
 }

@@ -35,7 +35,7 @@ class Session {
   void use_adapter(uint32_t adapter) { adapter_ = adapter; }
   uint32_t position() const { return position_; }
   uint32_t context() const { return context_; }
-  /// What is added to the number of tokens for the rotation of the next one.
+  /// The number added to the number of tokens for the rotation of the next one.
   uint32_t rotary_shift() const { return places_.shift(position_); }
 
   /// Runs the model over `tokens` and gives the logits after the last of them, or of all of them
@@ -73,7 +73,7 @@ class Session {
   Result<void> write_tables();
   /// Runs the sequence again in the very same steps.
   Result<void> replay(const std::function<bool()>& cancelled);
-  /// What the device has given. Callbacks hold it, too: they may come when nobody waits any more.
+  /// The results of the device. Callbacks hold them, too: they may come when nobody waits any more.
   struct Arrived {
     std::vector<float> logits;
     std::optional<Error> error;

@@ -131,7 +131,7 @@ uint32_t Speculation::most_drafted(std::span<const DraftChance> chances, uint32_
       double own = 1;
       for (uint32_t i = 0; i < count; ++i) own += chance *= one.rate;
       tokens += own - 1;
-      // What is read once serves all the tokens to come.
+      // A context that is read once serves all the tokens to come.
       if (!is_made && count > 0)
         draft += one.unread * read_seconds_ * std::min(1.0, own / one.left);
     }
@@ -157,7 +157,7 @@ void Speculation::decided(bool verifies) {
     const double kept = 1 - 0.003 / double(1u << retries_);
     verify_.fade(kept);
     draft_.fade(kept);
-    // What the sequence says of itself is seen without a step; a model would never be asked again.
+    // A sequence's own matches are seen without a step; a model would never be called again.
     if (options_.asks_model) trust_ *= kept;
   }
 }

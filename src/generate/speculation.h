@@ -28,9 +28,9 @@ Result<SpeculationOptions> speculation_from_text(std::string_view text, bool has
 /// How often a drafted token comes true where all before it did, by how many tokens matched.
 class DraftRates {
  public:
-  /// Of `drafted` tokens the first `accepted` came true.
+  /// Counts that of `drafted` tokens the first `accepted` came true.
   void took(uint32_t match, uint32_t accepted, uint32_t drafted);
-  /// As if `prior` had been seen some times before, and what was seen only `trust` times as often.
+  /// The rate as if `prior` had been seen some times before, all else only `trust` times as often.
   double rate(uint32_t match, double prior, double trust = 1) const;
 
  private:
@@ -42,7 +42,7 @@ class DraftRates {
   std::array<Kind, 5> kinds_;
 };
 
-/// What steps take, by their rows: up to 1, 2, 4 and so on up to kMaxRows.
+/// The times of steps, by their rows: up to 1, 2, 4 and so on up to kMaxRows.
 class StepTimes {
  public:
   static constexpr uint32_t kMaxRows = 64;
@@ -50,14 +50,14 @@ class StepTimes {
   /// One took so long, which moves what is known by that part of the difference. Times of 0 say
   /// nothing.
   void took(uint32_t rows, double seconds, double weight = 0.25);
-  /// What one of that many rows takes, as far as is known: no less than one of fewer, or
-  /// where that is not known as one of more. 0: nothing is.
+  /// The time of a step of that many rows, as far as is known: no less than one of fewer, or where
+  /// that is not known as one of more. 0: nothing is.
   double seconds(uint32_t rows) const;
   /// Up to how many rows should be tried, from that number on: what more take is guessed better
   /// when those were timed.
   uint32_t most_to_try(uint32_t rows) const;
-  /// What was slow once may not be any more: it counts as that part of what it did, until one is
-  /// timed.
+  /// Fades what was slow once and may not be any more: it counts as that part of what it did, until
+  /// one is timed.
   void fade(double kept) { trust_ *= kept; }
   bool has_faded() const { return trust_ < 1; }
 
@@ -72,7 +72,7 @@ class StepTimes {
   double trust_ = 1;
 };
 
-/// What a sequence may draft.
+/// The draft that a sequence may make.
 struct DraftChance {
   uint32_t tokens = 0;  // that it has
   double rate = 0;      // of each coming true where all before it did
@@ -93,13 +93,13 @@ class Speculation {
   /// there; otherwise a draft model has to make them.
   uint32_t most_drafted(std::span<const DraftChance> chances, uint32_t max_rows,
                         bool is_made = true) const;
-  /// What came of it: the next step verifies, or plain ones go on.
+  /// Takes the decision: the next step verifies, or plain ones go on.
   void decided(bool verifies);
 
-  /// What each of some plain steps took, and a step that verified.
+  /// Takes the time of each of some plain steps, and of a step that verified.
   void decoded(uint32_t rows, uint32_t steps, double seconds);
   void verified(uint32_t rows, double seconds) { verify_.took(rows, seconds); }
-  /// What a draft model took to make drafts of that length, and to read some tokens.
+  /// Takes the time of a draft model for drafts of that length, and for reading some tokens.
   void drafted(uint32_t tokens, double seconds) { draft_.took(tokens, seconds); }
   void read(uint32_t tokens, double seconds);
 
@@ -122,11 +122,11 @@ class Drafter {
   /// How likely drafts of a model are to come true before any has: as those of long matches.
   static constexpr uint32_t kModelMatch = PromptLookup::kMaxMatch;
 
-  /// What may follow `ids` by what they say, at most `most` tokens of `vocab`. Sees first what came
-  /// of the draft before. REQUIRES: as PromptLookup::draft().
+  /// Proposes what may follow `ids` by their own repetitions, at most `most` tokens of `vocab`.
+  /// Counts first how the draft before ended. REQUIRES: as PromptLookup::draft().
   const Draft& propose(std::span<const uint32_t> ids, uint32_t most, uint32_t vocab,
                        Speculation& speculation);
-  /// What a model says may follow the first `length` tokens; what is not of `vocab` ends it.
+  /// Takes a model's draft after the first `length` tokens; an id outside `vocab` ends it.
   void take(std::vector<uint32_t> ids, size_t length, uint32_t vocab);
   /// Whether a model was asked what follows the first `length` tokens.
   bool was_asked(size_t length) const { return place_ == length; }

@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-/// What a reader sees when `text` arrives in pieces of `piece_bytes`; `|stop` when one matched.
+/// The text for a reader when `text` arrives in pieces of `piece_bytes`; `|stop` when one matched.
 std::string stream(StopMatcher matcher, std::string_view text, size_t piece_bytes) {
   std::string seen;
   for (size_t at = 0; at < text.size(); at += piece_bytes) {

@@ -29,7 +29,7 @@ class TextStream {
   /// It ends here, for another reason than its tokens.
   void end_for(FinishReason reason) { out_.finish = reason; }
 
-  /// What removes the tokens that a grammar does not allow; null without one.
+  /// The filter of tokens that a grammar does not allow; null without one.
   GrammarFilter* filter() { return filter_ ? &*filter_ : nullptr; }
   /// Text, ids, finish and stop so far.
   Generation& generation() { return out_; }

@@ -12,7 +12,7 @@ namespace {
 /// Logits that do not count for the device are so far below this that they have no probability.
 constexpr float kFarDown = -1e30f;
 
-/// What is known of the tokens that survive.
+/// The known facts of the tokens that survive.
 struct Known {
   Pool pool;
   double listed = 0;        // of exp(score - largest) over the list as the device made it
@@ -196,7 +196,7 @@ std::optional<uint32_t> draw(const Known& known, double drawn) {
 }  // namespace
 
 bool can_take_lists(const SamplingParams& params, bool has_grammar) {
-  // What lifts tokens may lift some that are not listed.
+  // A rule that lifts tokens may lift some that are not listed.
   const auto lifts = [](const auto& bias) { return bias.second > 0; };
   if (params.repetition_penalty < 1 || params.presence_penalty < 0 ||
       params.frequency_penalty < 0 || std::ranges::any_of(params.logit_bias, lifts)) {

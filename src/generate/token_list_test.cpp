@@ -17,7 +17,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-/// What a device makes of them; its sum is off by `error`, a share of it.
+/// The list that a device makes of them; its sum is off by `error`, a share of it.
 std::vector<float> list_of(const std::vector<float>& logits, const SamplingParams& params,
                            double error = 0) {
   constexpr float kLowest = std::numeric_limits<float>::lowest();

@@ -19,7 +19,7 @@ struct CodecOptions {
 
 class CodecRunner {
  public:
-  /// What it takes of that device, before anything is loaded.
+  /// The plan for that device, before anything is loaded.
   static Result<Plan> plan(const CodecModel& model, const DeviceInfo& device,
                            const CodecOptions& options);
 

@@ -10,7 +10,7 @@
 
 namespace tokamak {
 
-/// As the model's authors have them; `max_tokens` of what is said at once.
+/// The values of the model's authors; `max_tokens` of what is spoken at once.
 struct FrameOptions {
   SamplingParams sampling = {
       .temperature = 1.0, .top_k = 50, .top_p = 0.95, .repetition_penalty = 1.1, .seed = {}};

@@ -13,7 +13,7 @@
 
 namespace tokamak {
 
-/// What a listener works with. REQUIRES: all of it outlives the listener.
+/// The parts that a listener works with. REQUIRES: all of it outlives the listener.
 struct ListenerParts {
   Program& program;
   const SpeechModel& model;
@@ -41,7 +41,7 @@ class Listener {
   /// REQUIRES: a sound that is not empty. `is_end`: nothing follows it.
   virtual Result<Taken> take(std::span<const float> sound, bool is_end,
                              const std::function<bool()>& cancelled) = 0;
-  /// As "en"; "": not known.
+  /// The language, such as "en"; "": not known.
   virtual std::string language() const { return ""; }
 };
 

@@ -20,7 +20,7 @@
 
 namespace tokamak {
 
-/// What a narrator works with. REQUIRES: all of it outlives the narrator.
+/// The parts that a narrator works with. REQUIRES: all of it outlives the narrator.
 struct NarratorParts {
   Program& program;
   const VoiceModel& model;
@@ -48,7 +48,7 @@ class Narrator {
   /// Begins a narration; one that has not ended is forgotten. Errors: a speaker that the model does
   /// not take, sampling out of range.
   Result<void> begin(const NarrationOptions& options);
-  /// What comes next of the text, in whole characters.
+  /// Adds the next part of the text, in whole characters.
   void add(std::string_view text) { pieces_.add(text); }
   void end_text() { is_end_ = true; }
 
@@ -64,7 +64,7 @@ class Narrator {
   const SoundOfCodes& codec() const { return chunks_.codec(); }
   /// The piece of the text that the last samples were of; narration().pieces is its number.
   const std::string& piece() const { return piece_; }
-  /// What was said so far.
+  /// The narration so far.
   const Narration& narration() const { return narration_; }
 
  private:

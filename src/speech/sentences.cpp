@@ -30,7 +30,7 @@ bool is_one_of(char32_t c, std::u32string_view set) {
   return set.find(c) != set.npos;
 }
 
-/// Where the run of characters of these sets ends that begins at `at`.
+/// The end of the run of characters of these sets that begins at `at`.
 size_t after_run(std::string_view text, size_t at, std::u32string_view set,
                  std::u32string_view more = {}) {
   while (at < text.size()) {
@@ -68,13 +68,13 @@ bool is_abbreviated(std::string_view sentence) {
   const bool is_number = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
   if (is_number) return trimmed(sentence) == word;  // of an item
   const bool is_letter = first_char(word).bytes == word.size();
-  // As in "e.g." and "U.S.".
+  // An abbreviation such as "e.g." and "U.S.".
   const bool has_periods = word.find('.') != word.npos && word.size() <= 5;
   return is_letter || has_periods || std::ranges::binary_search(kAbbreviations, to_lower(word));
 }
 
-/// Where the sentence ends that `text` begins with, if it ends with the mark at `at`; 0: it does
-/// not, or that cannot be told yet.
+/// The end of the sentence that `text` begins with, if it ends with the mark at `at`; 0: it does
+/// not, or that is not known yet.
 size_t end_of_sentence(std::string_view text, size_t begin, size_t at, bool is_end) {
   const char32_t mark = first_char(text.substr(at)).value;
   const bool is_wide = is_one_of(mark, kWideEnds);
@@ -96,8 +96,8 @@ bool is_paragraph(std::string_view text, size_t at) {
   return std::ranges::count(space, '\n') > 1;
 }
 
-/// Where the first piece of `text` ends; 0: that cannot be told yet. `short_one`: it is one
-/// sentence at most.
+/// The end of the first piece of `text`; 0: not known yet. `short_one`: it is one sentence at
+/// most.
 size_t end_of_piece(std::string_view text, size_t limit, bool short_one, bool is_end) {
   size_t sentence = 0, clause = 0, space = 0;
   size_t characters = 0;

@@ -1,4 +1,4 @@
-// Where a recording can be cut: at pauses, by how loud it is.
+// The places where a recording can be cut: at pauses, by how loud it is.
 #pragma once
 #include <span>
 

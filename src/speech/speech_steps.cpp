@@ -54,7 +54,7 @@ Result<void> SpeechSteps::run_stages(std::vector<float>* encoded) {
     StepRequest request{.phase = stages_[i], .slots = {}, .tokens = {}, .done = {}};
     BufferCopy copy;
     if (i > 0) {
-      // What the stage before has made: the same bytes, in another buffer.
+      // The result of the stage before: the same bytes, in another buffer.
       const Operand& made = plan.phases[stages_[i - 1]].result;
       copy = {.from = made.buffer,
               .to = plan.named(stage_input(i)),

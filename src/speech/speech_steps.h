@@ -38,7 +38,7 @@ class SpeechSteps {
  private:
   SpeechSteps(Program& program, const SpeechModel& model) : program_(&program), model_(&model) {}
   Result<void> outlive_device(const std::function<Result<void>()>& attempt);
-  /// What the rows of a stage must be told: up to where they see, in windows.
+  /// The inputs of a stage's rows: up to where they see, in windows.
   struct Ends {
     std::deque<std::vector<uint32_t>> values;  // which the writes refer to
     std::vector<InputWrite> writes;

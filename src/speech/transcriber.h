@@ -14,7 +14,7 @@ class Transcriber {
 
   /// Begins a recording; one that has not ended is forgotten.
   Result<void> begin(const TranscribeOptions& options, const TranscribeCallbacks& callbacks);
-  /// What comes next of it, samples at 16 kHz; writes as much as can be told by then.
+  /// Adds the next samples, at 16 kHz; writes as much as is certain by then.
   Result<void> add(std::span<const float> samples);
   /// The same without a copy of a long recording.
   Result<void> add(Samples&& samples);

@@ -17,7 +17,7 @@
 namespace tokamak {
 namespace {
 
-// As the model's authors have them.
+// The values of the model's authors.
 constexpr double kTemperatureStep = 0.2, kMaxTemperature = 1;
 constexpr double kMaxCompression = 2.4;
 constexpr double kMinLogProb = -1;

@@ -1,5 +1,5 @@
-// What Whisper's timestamps say: which part of a window each segment is, and where the next window
-// begins.
+// The meaning of Whisper's timestamps: which part of a window each segment is, and where the next
+// window begins.
 #pragma once
 #include <span>
 #include <vector>

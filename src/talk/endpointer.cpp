@@ -32,7 +32,7 @@ void Endpointer::add_frame(std::span<const float> frame) {
     quiet_ = 0;
   } else {
     ++quiet_;
-    // What was no voice after all wears off as it came.
+    // A sound that was no voice after all wears off as it came.
     if (!is_in_utterance_ && voiced_ > 0) --voiced_;
   }
   if (!is_in_utterance_) {

@@ -14,7 +14,7 @@ class PlayQueue {
   void add(std::span<const float> samples) {
     samples_.insert(samples_.end(), samples.begin(), samples.end());
   }
-  /// What comes next; silence where nothing waits.
+  /// Takes the next samples; silence where nothing waits.
   void take(std::span<float> out);
   /// Nothing more of what waits is heard: it fades within 5 ms, since a sound that breaks off
   /// clicks. What is added from here on comes after it and counts from zero.

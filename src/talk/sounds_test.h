@@ -22,7 +22,7 @@ inline Samples noise(double seconds, double level) {
   }
   return out;
 }
-/// As loud as somebody who speaks.
+/// A sound as loud as somebody who speaks.
 inline Samples voice(double seconds) {
   return noise(seconds, -20);
 }

@@ -12,7 +12,7 @@ class SpokenAnswer {
   /// `rate`: samples of a second of its sound.
   explicit SpokenAnswer(uint32_t rate) : rate_(rate) {}
 
-  /// What comes next of its text.
+  /// Adds the next part of its text.
   void write(std::string_view text) { text_ += text; }
   /// More of the sound of that piece of the text; pieces come one after the other, counted from 1.
   void say(uint32_t number, std::string_view piece, size_t samples);

@@ -37,7 +37,7 @@ class TalkLoop {
       : options_(options), rate_(rate), endpointer_(options.endpoint), answer_(rate) {}
 
   Task task() const { return task_; }
-  /// What the microphone has heard since the last call, at most half a second of it, and how many
+  /// Takes the microphone's sound since the last call, at most half a second of it, and how many
   /// samples of the answer have been played by now.
   void listen(std::span<const float> sound, uint64_t played);
   /// The same frame by frame, any length, up to where there is something else to do: how many

@@ -17,8 +17,8 @@ class VoiceDetector {
   bool add(std::span<const float> frame);
 
  private:
-  /// What is quiet around here, in dB of full scale: the minimum of the last three seconds, for in
-  /// three seconds everybody draws breath.
+  /// The level of quiet, in dB of full scale: the minimum of the last three seconds, for in three
+  /// seconds everybody draws breath.
   double floor() const;
 
   std::deque<double> minima_;  // of spans of frames; the last one is not whole

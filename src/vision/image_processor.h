@@ -1,4 +1,4 @@
-// What preprocessor_config.json says: to which size images are brought and how they are cut.
+// The settings of preprocessor_config.json: to which size images are brought and how they are cut.
 #pragma once
 #include <optional>
 #include <variant>

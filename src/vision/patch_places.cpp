@@ -19,7 +19,7 @@ struct Between {
   float share;
 };
 
-/// Where number `i` of `count` is among `size`, the first and last of both at the same place.
+/// The place of number `i` of `count` among `size`, the first and last of both at the same place.
 Between between(uint32_t i, uint32_t count, uint32_t size) {
   const float at = count == 1 ? 0 : float(i) * float(size - 1) / float(count - 1);
   const auto first = std::min(uint32_t(at), size - 1);
@@ -96,7 +96,7 @@ void write_angles(const ImageAngles& angles, const std::array<uint32_t, 3>& time
     const bool by_column = i % 3 == 2 && i < 3 * size_t{angles.columns};
     const uint32_t position = time_row_column[by_row ? 1 : by_column ? 2 : 0];
     const float angle = float(position) * frequencies[i];
-    // As tables of positions are made, so that text beside an image turns to the same bits.
+    // The arithmetic of tables of positions, so that text beside an image turns to the same bits.
     out[i] = float(std::cos(double(angle))) * angles.rope.factor;
     out[half + i] = float(std::sin(double(angle))) * angles.rope.factor;
   }

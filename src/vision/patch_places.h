@@ -1,4 +1,4 @@
-// Where the patches of a grid are, as numbers for a tower: rows that are added to their embeddings
+// The places of a grid's patches, as numbers for a tower: rows that are added to their embeddings
 // and angles by which their heads turn. Both in the order of image/patches.h.
 #pragma once
 #include <array>
@@ -19,7 +19,7 @@ struct PatchGrid {
   struct Place {
     uint32_t row, column;
   };
-  /// Of patch `i` in the order of rows.
+  /// The place of patch `i` in the order of rows.
   Place place(uint32_t i) const;
 };
 

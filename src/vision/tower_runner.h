@@ -20,7 +20,7 @@ struct TowerOptions {
 
 class TowerRunner {
  public:
-  /// What it takes of that device, before anything is loaded.
+  /// The plan for that device, before anything is loaded.
   static Result<Plan> plan(const VisionTower& tower, const DeviceInfo& device,
                            const TowerOptions& options);
 
