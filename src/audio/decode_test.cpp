@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-// As in fuzz/sound.cpp: libvorbis forgets some kilobytes of a damaged header (Debian 12's 1.3.7).
+// See fuzz/sound.cpp: libvorbis forgets some kilobytes of a damaged header (Debian 12's 1.3.7).
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libvorbis";
@@ -143,7 +143,7 @@ TEST(DecodeSound, RefusesFilesThatAreCutOffAnywhere) {
   for (const char* name : {"s16_44k_stereo.wav", "f32_22k.wav", "s16.flac", "s24_stereo.flac",
                            "vorbis.ogg", "opus.opus"}) {
     const std::string whole = file_of(name);
-    // Where a chunk follows the samples, what ends in it is all of them.
+    // A file that ends inside a chunk after the samples has all of them.
     const size_t after_samples = 16;
     for (size_t size = 1; size + after_samples < whole.size(); size += 1 + whole.size() / 37) {
       EXPECT_NE(error_of(whole.substr(0, size)), "") << name << " of " << size << " bytes";

@@ -22,7 +22,7 @@ double hertz_of(double mel) {
   return kLinearEnd * std::exp((mel - kLinearMels) * kLogStep);
 }
 
-/// Of kWindow; the transform is made of some of each length.
+/// The factors of kWindow; the transform is made of some of each length.
 constexpr size_t kFactors[] = {4, 4, 5, 5}, kMaxFactor = 5;
 
 /// The index of a sample beyond an end, mirrored at it.

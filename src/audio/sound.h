@@ -26,7 +26,7 @@ struct SoundLimits {
   uint32_t max_seconds = 2 * 3600;
 };
 
-/// What a recording may be: its samples for a second and its channels.
+/// The format of a recording: its samples for a second and its channels.
 struct SoundFormat {
   uint32_t rate = kSampleRate;
   uint32_t channels = 1;

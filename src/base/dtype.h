@@ -56,7 +56,7 @@ constexpr bool is_float_weight(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-/// What the weights of a matrix may be.
+/// Whether the weights of a matrix may have this type.
 constexpr bool is_matrix_dtype(DType dtype) {
   return is_float_weight(dtype) || is_packed(dtype);
 }

@@ -1,4 +1,4 @@
-// Where this program runs: the only place that reads environment variables. Native builds only.
+// The environment of this program: the only place that reads its variables. Native builds only.
 #pragma once
 #include <optional>
 #include <string>

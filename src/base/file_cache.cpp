@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is left free on a disk, by a cache that could do without: this, or that part of a small
+/// The space that a cache, which nobody needs, leaves free on a disk: this, or that part of a small
 /// one.
 constexpr uint64_t kSpareBytes = uint64_t{256} << 20;
 constexpr uint64_t kSparePart = 50;

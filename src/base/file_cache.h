@@ -59,7 +59,7 @@ class FileCache {
   FileCache(std::string folder, const CacheKind& kind);
 
   const std::string& folder() const { return folder_; }
-  /// What is there, least recently used first. Nothing where the folder cannot be read.
+  /// Lists the entries, least recently used first; none where the folder cannot be read.
   std::vector<CacheEntry> entries() const;
   /// Tells that an entry was of use.
   static void mark_used(const std::filesystem::path& entry);

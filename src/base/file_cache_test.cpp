@@ -31,7 +31,7 @@ class FileCacheTest : public testing::Test {
     const std::string text(bytes, 'x');
     return cache.write(name, {std::as_bytes(std::span(text))});
   }
-  /// As if it had been used last so long ago.
+  /// Makes the entry look as if it had been used last so long ago.
   void age(const std::string& name, hours ago) const {
     fs::last_write_time(folder_ + "/" + name, fs::file_time_type::clock::now() - ago);
   }

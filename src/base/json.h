@@ -65,7 +65,7 @@ class Json {
   bool is_null() const { return kind() == Kind::kNull; }
   bool is_bool() const { return kind() == Kind::kBool; }
   bool is_integer() const { return kind() == Kind::kInteger; }
-  /// Of more than 64 bits: no integer to those who ask for one, but a number.
+  /// Whether the number has more than 64 bits: no integer to a reader of one, but a number.
   bool is_big_integer() const { return kind() == Kind::kBigInteger; }
   bool is_number() const { return is_integer() || is_big_integer() || kind() == Kind::kNumber; }
   bool is_string() const { return kind() == Kind::kString; }
@@ -103,8 +103,8 @@ class Json {
       value_;
 };
 
-/// As dump(), but NaN and infinities as Python spells them: for messages. What is longer than
-/// `max_bytes` is cut between two characters, and ends in "...". REQUIRES: max_bytes >= 3.
+/// Prints as dump() does, but NaN and infinities as Python spells them: for messages. A text longer
+/// than `max_bytes` is cut between two characters, and ends in "...". REQUIRES: max_bytes >= 3.
 std::string shown(const Json& value, size_t max_bytes = SIZE_MAX);
 
 /// "an object", "a string", ...: for messages that say what was found.

@@ -18,7 +18,7 @@ struct Share {
 /// where they are the last ones.
 using WriteBytes = std::function<Result<void>(uint64_t offset, std::span<const std::byte> bytes)>;
 
-/// What has no reason to be divided: the first share is all of it.
+/// Writes bytes that nobody divides: the first share is all of them.
 inline Result<void> write_whole(std::span<const std::byte> bytes, Share share,
                                 const WriteBytes& write) {
   return share.index == 0 ? write(0, bytes) : Result<void>();

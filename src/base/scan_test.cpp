@@ -18,8 +18,8 @@ TEST(Scanner, ReadsNumbers) {
   }
 }
 
-/// Where the program around has chosen a language whose decimals stand after a comma. Machines
-/// without one have nothing to show.
+/// The program around may have chosen a language with decimals after a comma. Machines without one
+/// have nothing to show.
 TEST(Scanner, ReadsNumbersTheSameInEveryLocale) {
   const std::string before = std::setlocale(LC_NUMERIC, nullptr);
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"}) {

@@ -1,4 +1,4 @@
-// What a stretch of the program took.
+// A stopwatch for a stretch of the program.
 #pragma once
 #include <chrono>
 

@@ -37,7 +37,7 @@ size_t first_part(std::string_view word, size_t width) {
   return dot == word.npos ? 0 : dot + 1;
 }
 
-/// What a cell shows in a column of that width, line by line.
+/// The text of a cell in a column of that width, line by line.
 std::vector<std::string> lines_of(const std::string& text, size_t width) {
   if (columns_of(text) <= width) return {text};
   std::vector<std::string> lines;

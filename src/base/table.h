@@ -10,7 +10,7 @@
 
 namespace tokamak {
 
-/// What a person reads, and what `--json` gives.
+/// The text for a person, and the value for `--json`.
 struct Cell {
   Cell(std::string shown) : text(shown), value(std::move(shown)) {}
   Cell(std::string_view shown) : Cell(std::string(shown)) {}
@@ -38,7 +38,7 @@ class Table {
   /// The same in at most `most` columns: of the widest left-aligned ones, cells break at spaces and
   /// then in names after a '.'; what is still too wide loses its middle. Figures stay as they are.
   std::string text(size_t most) const;
-  /// As Markdown, in `most` columns: what is too wide loses its middle.
+  /// Prints Markdown, `most` columns wide: a wider text loses its middle.
   std::string markdown(size_t most) const;
   /// A list of objects.
   Json json() const;

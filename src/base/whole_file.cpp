@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPartial = ".partial";
 
-/// What no other file that is being written beside this one has in its name.
+/// A suffix that no other file has that is being written beside this one.
 std::string own_suffix() {
   static const unsigned run = std::random_device()();
   static std::atomic<unsigned> count = 0;

@@ -7,7 +7,7 @@
 namespace tokamak {
 namespace {
 
-/// Where the character of that number begins.
+/// The byte at which the character of that number begins.
 size_t byte_of(std::string_view text, size_t character) {
   size_t at = 0;
   for (; character > 0 && at < text.size(); --character) at += first_char(text.substr(at)).bytes;

@@ -6,8 +6,8 @@
 
 namespace tokamak {
 
-/// What the help, tables and facts fit in, so that they can be read beside something else and sent
-/// in a mail.
+/// The width of help, tables and facts, so that they can be read beside something else and sent in
+/// a mail.
 inline constexpr size_t kScreenColumns = 100;
 
 /// The columns that `text` takes: its characters.

@@ -11,7 +11,7 @@ class Digest {
  public:
   /// SHA-256, of large files.
   static Digest sha256();
-  /// What git calls a small file of `size` bytes: the SHA-1 of "blob SIZE", NUL and the contents.
+  /// The hash that git has for a file of `size` bytes: SHA-1 of "blob SIZE", NUL and the contents.
   static Digest git_blob(uint64_t size);
 
   void add(std::span<const std::byte> bytes);

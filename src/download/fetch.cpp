@@ -137,7 +137,7 @@ bool Fetcher::take(Active& active, const Reply& head, std::span<const std::byte>
     return false;
   }
   active.received += bytes.size();
-  // What has no range begins anew each time: the same bytes again are no progress.
+  // A file without ranges begins anew each time: the same bytes again are no progress.
   if (active.fetch.range) active.failures = 0;
   return !complete(active) || active.at == active.fetch.range->end;
 }

@@ -35,7 +35,7 @@ struct Fetch {
   bool patient = true;  // false: a host that cannot be reached is not tried again
 };
 
-/// What the outside wants to know and say while it lasts.
+/// The calls to and from the outside while it lasts.
 struct FetchHooks {
   std::function<bool()> cancelled;
   std::function<void(const std::string&)> notice;  // "waiting 20 s: ..."

@@ -24,7 +24,7 @@ struct Request {
   bool is_direct = false;      // past any proxy: of a server that is this user's
 };
 
-/// What came back. The head is complete before the first byte of a body is handed over.
+/// The reply. The head is complete before the first byte of a body is handed over.
 struct Reply {
   int status = 0;             // 0: no answer
   std::string location;       // of a redirect, absolute; "" for none

@@ -137,7 +137,7 @@ Result<Json> shown_elements(GgufCursor cursor, const GgufMetadata::Array& array,
   return Json(std::move(out));
 }
 
-/// What is read of the metadata so far.
+/// The part of the metadata that is read so far.
 struct Reading {
   std::vector<GgufMetadata::Array> arrays;
   GgufMetadata::Texts broken;  // that are not UTF-8

@@ -13,7 +13,7 @@ namespace tokamak {
 namespace {
 
 constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
-/// What is unpacked is held in memory; a codec has a tenth of that.
+/// The limit of unpacked bytes, which are held in memory; a codec has a tenth of that.
 constexpr uint64_t kMaxUnpackedBytes = uint64_t{2} << 30;
 
 /// The end of zlib's work, whatever it was.
@@ -22,7 +22,7 @@ struct Inflater {
   ~Inflater() { inflateEnd(&stream); }
 };
 
-/// What gzip has packed, in memory.
+/// Unpacks a gzip stream, in memory.
 Result<std::shared_ptr<ByteSource>> unpacked(const ByteSource& source) {
   constexpr uint64_t kPiece = uint64_t{1} << 20;
   constexpr int kGzip = 16 + MAX_WBITS;

@@ -70,7 +70,7 @@ inline std::string pickled_tensor(const std::string& type, uint8_t size, uint8_t
 /// A dictionary of what follows one another: names and values.
 inline std::string pickled_state(const std::string& items) {
   return "\x80\x02" + std::string("ccollections\nOrderedDict\n)R(") + items + "u" +
-         // As torch does: what else a state carries.
+         // The other members of a state, as torch writes them.
          "}" + pickled_text("_metadata") + "ccollections\nOrderedDict\n)Rsb.";
 }
 

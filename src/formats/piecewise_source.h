@@ -6,9 +6,9 @@
 
 namespace tokamak {
 
-/// What a subclass fetches is kept for a while, and small requests fetch what follows them too:
-/// readers of formats look at a few bytes at a time, and the streams of packed rows at the same
-/// bytes one after the other. Not for use by two threads at once.
+/// A source that keeps the bytes a subclass fetches for a while, and fetches what follows small
+/// requests: readers of formats look at a few bytes at a time, and the streams of packed rows at
+/// the same bytes one after the other. Not for use by two threads at once.
 class PiecewiseSource : public ByteSource {
  public:
   Result<FileBytes> view(uint64_t offset, uint64_t length) const override;

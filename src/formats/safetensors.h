@@ -25,7 +25,7 @@ inline constexpr uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 /// One file. Errors name the source, the tensor, what was found and what was expected.
 Result<TensorFile> read_safetensors(std::shared_ptr<ByteSource> source);
 
-/// What model.safetensors.index.json says.
+/// The content of model.safetensors.index.json.
 struct SafetensorsIndex {
   std::vector<std::string> shards;                        // file names, sorted, each once
   std::vector<std::pair<std::string, uint32_t>> tensors;  // name -> index into `shards`

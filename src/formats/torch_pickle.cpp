@@ -127,7 +127,7 @@ class Reader {
     stack_.pop_back();
     return top;
   }
-  /// What is above the last mark, without that.
+  /// Takes the values above the last mark, without that.
   Result<std::vector<Ref>> pop_to_mark() {
     size_t first = stack_.size();
     while (first > 0 && !std::holds_alternative<Mark>(stack_[first - 1]->is)) --first;

@@ -25,7 +25,7 @@ inline constexpr std::string_view kPartialEnding = ".tokamak";
 /// The folder of a repository. REQUIRES: `repo` comes from a ModelName.
 std::string repo_folder(const std::string& cache, const std::string& repo);
 
-/// What a ref file says: its commit, or nothing when it holds anything else.
+/// Reads a ref file: its commit, or nothing when it holds anything else.
 std::optional<std::string> parse_ref(std::string_view text);
 
 /// The commit of a revision as far as the cache knows it; nothing when it does not.
@@ -41,9 +41,9 @@ std::string missing_part(const std::string& snapshot, const std::vector<std::str
 /// Whether the .gguf file at `path` in a snapshot was chosen among several for its quantization.
 bool is_default_choice(const std::string& path);
 
-/// What a command opens for its MODEL argument: `model` itself when it exists, else the snapshot or
-/// the .gguf file of the model of that name in `cache`. Errors say what to do, which for a model
-/// that is not there is a `tokamak pull`.
+/// Finds the files for a command's MODEL argument: `model` itself when it exists, else the snapshot
+/// or the .gguf file of the model of that name in `cache`. Errors name the way out, which for a
+/// model that is not there is a `tokamak pull`.
 Result<std::string> resolve_model(const std::string& model, const std::string& cache);
 
 }  // namespace tokamak::hub

@@ -22,7 +22,7 @@ struct ModelName {
   std::string revision = "main";  // a branch, a tag or a commit
   std::string choice;             // what stands after ":"; "" for none
 
-  /// As it was written: without "@main".
+  /// The name as it was written: without "@main".
   std::string text() const;
   bool operator==(const ModelName&) const = default;
 };

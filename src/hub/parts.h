@@ -30,7 +30,7 @@ std::string format_parts(const Parts& parts);
 /// Nothing unless `text` is the whole state of a file of `size` bytes.
 std::optional<Parts> parse_parts(std::string_view text, uint64_t size);
 
-/// Where the count of a part stands in the text, and the count.
+/// The place of a part's count in the text, and the count.
 size_t count_offset(size_t part);
 std::string format_count(uint64_t count);
 

@@ -1,4 +1,4 @@
-// What the hub says about a repository: GET {endpoint}/api/models/{repo}/revision/{rev}?blobs=true.
+// The hub's reply about a repository: GET {endpoint}/api/models/{repo}/revision/{rev}?blobs=true.
 //
 //   {"sha": COMMIT, "siblings": [{"rfilename": PATH, "size": BYTES, "blobId": SHA1,
 //                                 "lfs": {"sha256": SHA256, "size": BYTES}}, ...], ...}

@@ -36,10 +36,10 @@ bool is_whole_gguf(std::span<const std::string> files);
 /// Whether `paths` have all files of any .gguf model.
 bool have_whole_gguf(std::span<const std::string> paths);
 
-/// What has to be read before the files can be chosen: the index of the weights, modules.json.
+/// The files to read before others can be chosen: the index of the weights, modules.json.
 std::vector<std::string> files_to_look_up(const RepoListing& listing, std::string_view choice);
 
-/// What those files said.
+/// The content of those files.
 struct LookedUp {
   std::vector<std::string> shards;   // model.safetensors.index.json: names of files
   std::vector<std::string> folders;  // modules.json: folders beside the first

@@ -1,4 +1,4 @@
-// What the environment says about the hub, with the names and the order of huggingface_hub
+// The settings of the hub in the environment, with the names and the order of huggingface_hub
 // (src/huggingface_hub/constants.py), so that one setting serves both.
 #pragma once
 #include <string>
@@ -18,7 +18,7 @@ struct Settings {
   bool offline = false;  // HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE
 };
 
-/// Where the models are; "" when no home folder is known.
+/// The folder of the models; "" when no home folder is known.
 std::string cache_folder();
 /// The same, or an error that says what would make it known.
 Result<std::string> known_cache_folder();

@@ -1,4 +1,4 @@
-// What is in the cache: `tokamak list` and `tokamak rm`.
+// The content of the cache: `tokamak list` and `tokamak rm`.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,7 +25,7 @@ struct StoredModel {
 /// there is empty.
 Result<std::vector<StoredModel>> stored_models(const std::string& cache);
 
-/// What removing a model takes away.
+/// The files that removing a model takes away.
 struct Removal {
   std::vector<std::string> snapshots, refs, blobs;  // paths
   std::string folder;                               // the whole repository; "" when others stay

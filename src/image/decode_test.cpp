@@ -89,7 +89,7 @@ TEST(DecodeImage, SaysThatNothingCameOrNothingThatIsRead) {
 TEST(DecodeImage, RefusesFilesThatAreCutOffAnywhere) {
   for (const std::string& name : kAllFormats) {
     const std::string whole = file_of(name);
-    // What ends at most this far before the end of the file is all of the pixels.
+    // A file that ends at most this far before its end has all of the pixels.
     const size_t after_pixels = name.ends_with("png") ? 16 : 2;
     for (size_t size = 12; size + after_pixels < whole.size(); size += 1 + whole.size() / 61) {
       const std::string error = error_of(whole.substr(0, size));

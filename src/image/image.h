@@ -20,7 +20,7 @@ struct ImageSize {
   bool operator==(const ImageSize&) const = default;
 };
 
-/// What a file may be before anything of it is decoded.
+/// The limits of a file before anything of it is decoded.
 struct ImageLimits {
   uint64_t max_file_bytes = uint64_t{64} << 20;
   uint64_t max_pixels = 64'000'000;

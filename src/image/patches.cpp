@@ -7,7 +7,7 @@
 namespace tokamak {
 namespace {
 
-/// What each byte of each channel becomes.
+/// The value that each byte of each channel becomes.
 using Values = std::array<std::array<float, 256>, 3>;
 
 Values values_of(const PatchLayout& layout) {

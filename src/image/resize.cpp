@@ -19,7 +19,7 @@ double bicubic(double x) {
   return 0;
 }
 
-/// What the outputs of an axis take from its inputs: output i mixes inputs first[i], ... with
+/// The inputs of each output of an axis: output i mixes inputs first[i], ... with
 /// weights[start[i]], ..., weights[start[i + 1] - 1], all of `bits` fraction bits.
 struct Axis {
   std::vector<uint32_t> first;

@@ -14,7 +14,7 @@ double rounded_half_even(double x) {
   return std::fmod(below, 2.0) == 0 ? below : below + 1;
 }
 
-/// Where min_pixels is small, the shorter side of a long image is rounded to nothing.
+/// A small min_pixels rounds the shorter side of a long image to nothing.
 ImageSize at_least_one_factor(double height, double width, uint32_t factor) {
   return {.width = std::max(factor, uint32_t(width)), .height = std::max(factor, uint32_t(height))};
 }

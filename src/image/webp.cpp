@@ -22,7 +22,7 @@ Orientation orientation_of(const WebPDemuxer* demuxer) {
   return orientation;
 }
 
-/// Where a frame stands in its canvas, and its bytes, which are the file's.
+/// The place of a frame in its canvas, and its bytes, which are the file's.
 struct Frame {
   uint64_t x = 0, y = 0, width = 0, height = 0;
   std::span<const uint8_t> bytes;

@@ -1,4 +1,4 @@
-// What to do about a store that cannot be used as it is, in the words of the interface that people
+// The advice about a store that cannot be used as it is, in the words of the interface that people
 // have: the commands of the program, or the functions of tokamak-web. CMake chooses the source.
 #pragma once
 #include <string_view>

@@ -74,7 +74,7 @@ class Database {
   /// Another number after every change, by this program or another one.
   Result<int64_t> version() const;
   const std::string& path() const { return path_; }
-  /// What went wrong, for a person. `code`: SQLite's.
+  /// The error, for a person. `code`: SQLite's.
   Failure failure(int code) const;
 
  private:
@@ -89,7 +89,7 @@ class Database {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-/// What is written meanwhile is there as a whole after commit(), and not at all without it.
+/// A group of writes, which is there as a whole after commit(), and not at all without it.
 class Transaction {
  public:
   /// Waits for another program that writes, as long as the database was told to.

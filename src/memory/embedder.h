@@ -1,4 +1,4 @@
-// What a store of memories asks of a model, so that tests can answer in its place.
+// The model as a store of memories uses it, so that tests can answer in its place.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -32,7 +32,7 @@ struct Embedder {
 using Rerank = std::function<Result<std::vector<float>>(std::string_view query,
                                                         std::span<const std::string> documents)>;
 
-/// What identifies an embedder: its vectors of a few fixed texts on either side, less their mean,
+/// The identity of an embedder: its vectors of a few fixed texts on either side, less their mean,
 /// one after the other.
 Result<std::vector<float>> fingerprint(const Embedder& embedder);
 /// How long the vectors are that a fingerprint is made of.

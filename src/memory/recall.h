@@ -1,4 +1,4 @@
-// What a store knows about a question, as a text of limited length for a prompt, with its sources.
+// The passages of a store about a question, as a text of limited length for a prompt, with sources.
 #pragma once
 #include <string>
 #include <string_view>

@@ -13,7 +13,7 @@
 
 namespace tokamak::memory {
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 inline constexpr std::string_view kRedacted = "[REDACTED]";
 
 enum class Secret : uint8_t { kKey, kEmail, kCard, kOwn };

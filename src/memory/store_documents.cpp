@@ -1,4 +1,4 @@
-// What a store holds of documents: written, put together again, deleted without a trace.
+// The documents of a store: written, put together again, deleted without a trace.
 #include <algorithm>
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-// What a store is asked for: chunks by filters, by words, and all vectors.
+// The queries of a store: chunks by filters, by words, and all vectors.
 #include <algorithm>
 
 #include "memory/advice.h"

@@ -1,4 +1,4 @@
-// Where a text may be cut: its headings, paragraphs, sentences, blocks of code and rows of tables.
+// The places where a text may be cut: headings, paragraphs, sentences, code, rows of tables.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ std::vector<Piece> pieces_of(std::string_view text);
 /// else halves. At least two. REQUIRES: at least two characters.
 std::vector<Piece> parts_of(std::string_view text, const Piece& piece);
 
-/// Where the sentence ends that begins at `at`, with the blanks after it.
+/// The end of the sentence that begins at `at`, with the blanks after it.
 size_t sentence_end(std::string_view text, size_t at);
 
 }  // namespace tokamak::memory

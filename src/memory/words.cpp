@@ -59,7 +59,7 @@ void each_word(std::string_view text, const Take& take, const TakeOne& take_one)
     const Utf8Char c = first_char(rest);
     const std::string_view bytes = rest.substr(0, c.bytes);
     rest.remove_prefix(c.bytes);
-    // What joins words in Unicode separates them in the index.
+    // A joiner of words in Unicode separates them in the index.
     if (!is_word(c.value) || c.value == '_') {
       end_word();
     } else if (is_combining_mark(c.value) && !unspaced.empty()) {
