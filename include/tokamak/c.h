@@ -81,7 +81,7 @@ TOKAMAK_API void tokamak_ids_free(uint32_t* ids);
  * name, driver, is_software. The caller frees with tokamak_text_free(). */
 TOKAMAK_API char* tokamak_list_devices(tokamak_error** error);
 
-/* What a model is opened with; as it is, the built-in model on the best device. */
+/* The options to open a model with; as made, the built-in model on the best device. */
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
@@ -140,7 +140,7 @@ TOKAMAK_API char* tokamak_model_render_chat(const tokamak_model* model, const ch
 
 /* Text ---------------------------------------------------------------------------------------- */
 
-/* What to continue, and how. Only one of a prompt, ids and a chat is given. */
+/* A text to continue, and the options for it. Only one of a prompt, ids and a chat is given. */
 TOKAMAK_API tokamak_request* tokamak_request_new(void);
 TOKAMAK_API void tokamak_request_free(tokamak_request* request);
 /* Names: prompt, suffix, chat_variables, max_tokens, temperature, top_k, top_p, min_p, typical_p,
@@ -206,7 +206,7 @@ typedef enum {
 TOKAMAK_API tokamak_next tokamak_stream_next(tokamak_stream* stream, double timeout,
                                              tokamak_piece* piece);
 
-/* What came of a request; `size` is sizeof(tokamak_result) as the caller knows it: later versions
+/* The result of a request; `size` is sizeof(tokamak_result) as the caller knows it: later versions
  * of the library may have more at the end, and fill no more than that. */
 typedef struct {
   size_t size;

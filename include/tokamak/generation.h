@@ -1,4 +1,4 @@
-// What comes of a request for text.
+// The result of a request for text.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -36,7 +36,7 @@
 
 namespace tokamak {
 
-/// What has come since the last piece.
+/// The text that has come since the last piece.
 struct TextPiece {
   struct Token {
     uint32_t id = 0;
@@ -75,7 +75,7 @@ class Stream {
   std::shared_ptr<StreamState> state_;
 };
 
-/// What was opened. It does not change.
+/// A description of the model that was opened. It does not change.
 struct ModelDetails {
   std::string name = {};                        // the folder or file
   std::string architecture = {};                // as config.json names it

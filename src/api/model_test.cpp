@@ -32,7 +32,7 @@ Model open(const ModelOptions& options = small()) {
   return *std::move(model);
 }
 
-/// What a plain engine makes of the same.
+/// Opens a plain engine, to compare with.
 std::unique_ptr<Engine> engine() {
   auto engine = Engine::open({.model = kModel, .backend = "cpu", .context = 96});
   EXPECT_TRUE(engine) << engine.error().message;

@@ -48,7 +48,7 @@ bool wait_until(StreamState& state, std::optional<std::chrono::steady_clock::tim
   return state.arrived.wait_until(lock, *deadline, has_come);
 }
 
-/// What was to be told of it may be gone.
+/// Drops the results that were not delivered; the stream may be gone.
 void drop(StreamState& state) {
   state.is_cancelled = true;
   const std::scoped_lock lock(state.notifying);
@@ -74,7 +74,7 @@ Stream::~Stream() {
 std::optional<TextPiece> Stream::take(std::optional<std::chrono::nanoseconds> timeout) {
   if (state_ == nullptr) return std::nullopt;
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // What is longer than a year is for ever: no sum of clock and duration may overflow.
+  // A time beyond a year counts as for ever: no sum of clock and duration may overflow.
   if (timeout && *timeout < std::chrono::years(1)) {
     deadline = std::chrono::steady_clock::now() + *timeout;
   }

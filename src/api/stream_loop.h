@@ -10,7 +10,7 @@ namespace tokamak {
 
 class StreamLoop {
  public:
-  /// As EngineLoop.
+  /// Takes the same arguments as EngineLoop.
   StreamLoop(std::unique_ptr<Engine> engine, Scheduler* scheduler, bool has_thread);
 
   EngineLoop& loop() { return loop_; }

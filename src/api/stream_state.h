@@ -1,4 +1,4 @@
-// What a Stream and the thread that runs its request have in common.
+// The state that a Stream and the thread that runs its request share.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -21,11 +21,11 @@ struct StreamState {
   std::recursive_mutex notifying;
   bool is_dropped = false;
 
-  // What a step has brought, until publish(); for the thread that runs the engine.
+  // The piece of a step until publish(); for the thread that runs the engine.
   TextPiece staged;
   std::optional<Result<Generation>> staged_end;
 
-  // What the stream may take.
+  // The part that the stream may take.
   std::mutex mutex;
   std::condition_variable arrived;
   std::optional<TextPiece> piece;

@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-/// What models call the prompt of either side; those without any have none of these.
+/// The names of the prompt of either side; models without prompts have none of these.
 constexpr std::array<std::string_view, 2> kQueryPrompts = {"query", "search_query"};
 constexpr std::array<std::string_view, 3> kDocumentPrompts = {"document", "search_document",
                                                               "passage"};
@@ -47,7 +47,7 @@ Result<memory::Embedder> embedder_of(Engine& engine, std::string name, std::stri
     TOK_TRY(const auto ids, tokenizer->encode(text, {.add_special = false}));
     return ids.size();
   };
-  // What the model puts around a text takes its share of the context.
+  // The tokens around a text take their share of the context.
   TOK_TRY(const auto around,
           engine.embedding_ids("", embed_options(engine, memory::Side::kDocument, cancelled)));
   const uint32_t context = engine.compiled().context;

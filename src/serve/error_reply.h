@@ -1,4 +1,4 @@
-// What is wrong, in the dialect that a path belongs to.
+// The error in the dialect that a path belongs to.
 #pragma once
 #include <string>
 #include <string_view>

@@ -16,7 +16,7 @@ Field retry_after(uint32_t seconds) {
   return {"Retry-After", std::to_string(seconds)};
 }
 
-/// What a probe or a browser may ask without a key: nothing of the model, nothing of others.
+/// The paths for a probe or a browser without a key: nothing of the model, nothing of others.
 bool is_public(std::string_view path) {
   return path == "/" || path == "/health" || path == "/v1/health";
 }
@@ -27,7 +27,7 @@ std::string_view keep_alive_text(std::string_view path) {
   return has_event ? "event: ping\ndata: {\"type\":\"ping\"}\n\n" : ": wait\n\n";
 }
 
-/// What a client may do where the service takes `method`.
+/// The methods for a client where the service takes `method`.
 std::string all_methods(std::string_view method) {
   return fmt::format("{}{}, OPTIONS", method, method == "GET" ? ", HEAD" : "");
 }
@@ -161,7 +161,7 @@ Reply Gateway::metrics(const RequestHead&) const {
           .body = metrics_.text(models, server_.connections())};
 }
 
-/// What runs, without a word of what is asked or answered.
+/// The running requests, without a word of their texts.
 Reply Gateway::slots(const RequestHead& head) const {
   if (!options_.shows_slots) {
     return error_reply(head.path(), 501,
@@ -288,7 +288,7 @@ void Gateway::gone(CallId id) {
 void Gateway::forget(CallId id) {
   const Call call = calls_.extract(id).mapped();
   if (call.place) call.place->end(steady_clock()() - call.started);
-  // What is being written ends first.
+  // An answer that is being written ends first.
   if (state_ == State::kDraining && calls_.empty()) server_.post([this] { server_.stop(); });
 }
 

@@ -14,7 +14,7 @@ constexpr std::array kShortSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
 constexpr std::array kTokens = {1.0,   2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0,
                                 500.0, 1e3, 2e3, 5e3,  1e4,  2e4,  5e4,   1e5};
 
-/// As OpenAI's clients call it; "" where the answer is not whole.
+/// The word of OpenAI's clients; "" where the answer is not whole.
 std::string_view finish_word(FinishReason reason) {
   if (reason == FinishReason::kCancelled) return "";
   const bool is_full = reason == FinishReason::kMaxTokens || reason == FinishReason::kContextFull;

@@ -9,7 +9,7 @@
 
 namespace tokamak::serve {
 
-/// What has been counted of one model.
+/// The counts of one model.
 struct ModelCounters {
   ModelCounters();
 
@@ -21,7 +21,7 @@ struct ModelCounters {
 
 class ModelMetrics {
  public:
-  /// What a scheduler tells of its work.
+  /// The observer of a scheduler's work.
   SchedulerObserver observer();
   /// An answer is whole; it is counted where the scheduler has just finished the last part of it.
   void succeeded();
@@ -48,7 +48,7 @@ struct ModelSample {
   uint64_t loads = 0;
 };
 
-/// What has been counted of the server as a whole, on its thread.
+/// The counts of the server as a whole, on its thread.
 class HttpMetrics {
  public:
   /// `path` is a label: one of few, whatever strangers ask for.

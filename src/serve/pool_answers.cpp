@@ -1,4 +1,4 @@
-// What a pool answers itself: lists of models, whether they are in memory or not.
+// The answers of a pool itself: lists of models, whether they are in memory or not.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ Reply json_reply(const Json& json) {
   return {.body = json.dump()};
 }
 
-/// What a model must be able to do, where most of a server's cannot; "" for all else.
+/// The capability that an action needs, where most of a server's models lack it; "" for all else.
 std::string_view wanted_capability(Action action) {
   if (action == Action::kSpeak) return openai::kSpeechCapability;
   const bool hears = action == Action::kTranscribe || action == Action::kTranslate;

@@ -7,7 +7,7 @@
 namespace tokamak::serve {
 namespace {
 
-/// What a client is told of a model that cannot be loaded: files by their names within it.
+/// The error for a client whose model cannot be loaded: files by their names within it.
 openai::ApiError load_error(const PoolModel& model, const Error& error) {
   const std::string& id = model.names.front();
   std::string text = error.message;
@@ -83,7 +83,7 @@ LoadedModel ModelPool::take_out(size_t index) {
   options_.note(fmt::format("Unloading {}.\n", model.names.front()));
   LoadedModel out = *std::move(model.loaded);
   model.loaded.reset();
-  // What came while it was about to leave.
+  // A request may have come while it was about to leave.
   if (!model.waiting.empty()) to_load_.push_back(index);
   return out;
 }

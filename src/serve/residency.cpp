@@ -11,7 +11,7 @@ namespace {
 bool fits(std::span<const ResidencyFacts> models, const std::vector<size_t>& leaving, size_t model,
           const ResidencyLimits& limits) {
   uint32_t count = 1;
-  // What is needed alone may be a guess that is too high: the engine says so better than we.
+  // The estimate of a model alone may be too high: the engine knows better.
   uint64_t bytes = std::min(models[model].bytes, limits.bytes);
   for (size_t i = 0; i < models.size(); ++i) {
     if (!models[i].is_loaded || std::ranges::find(leaving, i) != leaving.end()) continue;

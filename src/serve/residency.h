@@ -8,7 +8,7 @@
 
 namespace tokamak::serve {
 
-/// What is known of a model at the moment.
+/// The facts about a model at the moment.
 struct ResidencyFacts {
   bool is_loaded = false;
   bool is_pinned = false;   // it never leaves

@@ -14,7 +14,7 @@
 
 namespace tokamak::serve {
 
-/// What a turn of the engine has brought for a call.
+/// The output of one engine iteration for a call.
 struct Part {
   CallId id = {};
   std::optional<Reply> head;  // the answer begins
@@ -53,7 +53,7 @@ class ServiceLoop {
   void hold(CallId id, bool is_held);
   /// Calls that run are answered with an error.
   void cancel_all();
-  /// What the scheduler said at the end of the last turn; what it has not seen by then waits.
+  /// The scheduler's figures at the end of the last turn; later submissions wait.
   SchedulerStats stats() const;
 
  private:

@@ -56,7 +56,7 @@ class ServiceLoopTest : public testing::Test {
     arrived_.notify_all();
   }
 
-  /// What there is of the answer once `test` holds of it.
+  /// Returns the answer so far once `test` holds of it.
   template <typename Test>
   Answer wait_for(CallId id, const Test& test) {
     std::unique_lock lock(mutex_);

@@ -9,7 +9,7 @@ namespace {
 
 class TraceTest : public testing::Test {
  protected:
-  /// What a viewer reads: the array is closed where it was cut.
+  /// The events as a viewer reads them: the array is closed where it was cut.
   std::vector<Json> events() const {
     const auto read = Json::parse(text_ + "\n]");
     EXPECT_TRUE(read) << read.error().message << text_;

@@ -43,7 +43,7 @@ class Conversation {
   /// Those of all messages, in order.
   std::vector<ImageRef> images() const;
 
-  /// What a chat template reads.
+  /// The variables that a chat template reads.
   Json variables() const;
 
   /// A JSON array of messages, each with "role" and "content", and with "images", a list of paths,

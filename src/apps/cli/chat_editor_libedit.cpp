@@ -18,8 +18,8 @@ namespace {
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
 constexpr int kMaxHistory = 1000;
 
-/// Where the prompt and the edited line are shown: not on standard output, which has the answers,
-/// unless nothing else is a terminal.
+/// The terminal that shows the prompt and the edited line: not on standard output, which has the
+/// answers, unless nothing else is a terminal.
 FILE* screen() {
   const std::string kind = environment_variable("TERM");
   if (!stdin_is_terminal() || kind.empty() || kind == "dumb") return nullptr;

@@ -1,4 +1,4 @@
-// What a person types into a chat: lines, messages of several lines, and those of earlier chats.
+// The input of a person in a chat: lines, messages of several lines, and those of earlier chats.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ class LineReader {
   /// One line without its end. What was pasted at once counts as one, its line ends included, where
   /// the reader can tell.
   virtual Typed read_line(const std::string& prompt) = 0;
-  /// What the person may want to have again.
+  /// Keeps a message that the person may want to have again.
   virtual void remember(const std::string& message) = 0;
 };
 
@@ -30,7 +30,7 @@ std::unique_ptr<LineReader> terminal_reader(const std::vector<std::string>& hist
 /// The terminal that is to mark pasted text for that reader; -1: none.
 int paste_terminal();
 
-/// Of standard input as it is, without prompts.
+/// Reads standard input as it is, without prompts.
 std::unique_ptr<LineReader> plain_reader();
 
 /// A line, or several: from """ to """, and on after a \ at the end of a line.

@@ -21,7 +21,7 @@ class ChatMemory {
 
   /// "[memory: notes.md, letter.txt]\n"; "" where nothing was taken for the last message.
   std::string sources() const;
-  /// What was taken for the last message, for a person.
+  /// The passages that were taken for the last message, for a person.
   std::string shown() const;
 
  private:

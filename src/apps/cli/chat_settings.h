@@ -1,4 +1,4 @@
-// What /set changes in a chat.
+// The settings that /set changes in a chat.
 #pragma once
 #include <span>
 #include <string>

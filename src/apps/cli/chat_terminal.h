@@ -21,7 +21,7 @@ class ChatTerminal {
 
   /// Shows nothing that is typed; for after a line editor has put the terminal back.
   static void hide_typing();
-  /// As it was before this object: whole lines, shown by the terminal itself.
+  /// Restores the mode before this object: whole lines, shown by the terminal itself.
   static void show_typing();
 
   /// kRedraw: the window has another size, or the program goes on after Ctrl-Z.

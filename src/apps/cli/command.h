@@ -1,5 +1,5 @@
-// What the commands share: how they register, which options they have in common, how they find a
-// model.
+// The part that commands share: how they register, which options they have in common, how they find
+// a model.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace tokamak::cli {
 
-/// What the chosen command does; errors become one line and an exit status.
+/// The work of the chosen command; errors become one line and an exit status.
 using Action = std::function<Result<void>()>;
 
 /// Each adds one subcommand to `app` and sets `action` when it is chosen.
@@ -77,7 +77,7 @@ class ModelFlags {
   /// The same for embeddings; `pooling` as in OpenOptions.
   Result<std::unique_ptr<Engine>> open_encoder(const std::string& pooling) const;
   static Result<std::unique_ptr<Engine>> open(OpenOptions options);
-  /// As it was named; "" for the built-in one.
+  /// The model as it was named; "" for the built-in one.
   const std::string& model() const { return repo_.empty() ? options_.model : repo_; }
   /// The same of kSeveral; none where none was named.
   std::vector<std::string> models() const {
@@ -100,7 +100,7 @@ class ModelFlags {
   bool no_tuned_ = false, no_matrix_ = false, default_limits_ = false, pull_ = false;
 };
 
-/// What an engine is busy with until it plans, for a Waiting.
+/// The work of an engine until it plans, for a Waiting.
 inline constexpr const char* kLoading = "testing kernels (first run on this device)";
 /// Lets `waiting` say what comes after. It must live as long as a model is opened with `options`.
 void tell_loading(OpenOptions& options, Waiting& waiting);
@@ -108,7 +108,7 @@ void tell_loading(OpenOptions& options, Waiting& waiting);
 /// then, and what an earlier start compiled they have kept.
 bool compiles_while_running(const Engine& engine);
 
-/// What a sampler takes for this parameter, a number that `expected` describes.
+/// Accepts the values that a sampler takes for this parameter; `expected` describes them.
 Validator sampling_range(double SamplingParams::* parameter, const char* expected);
 
 /// How to sample; options that are not given keep the model's own defaults.
@@ -141,8 +141,8 @@ class SamplingFlags {
 /// -n -1 as a number of tokens: more than any context has.
 inline constexpr uint32_t kAllTokens = 1u << 30;
 
-/// What a model is fetched for: makes it stand in the cache, with progress on standard error, and
-/// says what was fetched. Gives what MODEL becomes.
+/// Brings a model into the cache, with progress on standard error and a note of what was fetched.
+/// Gives what MODEL becomes.
 Result<std::string> fetch_model(const hub::ModelName& name);
 
 /// The path of `model` as find_model() gives it; one that is not there is fetched first when `pull`
@@ -163,10 +163,10 @@ void add_origin(Json& json, const Engine& engine, const std::string& typed);
 
 int exit_code(ErrorCode code);
 
-/// What the program was started with, to be pasted into a shell.
+/// The command line that the program was started with, to be pasted into a shell.
 const std::string& command_line();
 
-/// Of --megapixels.
+/// Converts the value of --megapixels.
 inline uint64_t pixels_of(double megapixels) {
   return uint64_t(megapixels * (1 << 20));
 }

@@ -55,7 +55,7 @@ Json result_json(const DescribeFlags& flags, const Engine& engine, const Generat
   return out;
 }
 
-/// What is wrong with an address shows before anything is read.
+/// A wrong address is an error before anything is read.
 Result<Image> read_image(const std::string& path) {
   if (path.starts_with("http://") || path.starts_with("https://")) {
     return fail(

@@ -20,7 +20,7 @@ struct Input {
   std::string where;          // for messages; "" for the only one
 };
 
-/// What is embedded, one after the other: lines are read when it is their turn.
+/// The texts to embed, one after the other: lines are read when it is their turn.
 class Inputs {
  public:
   static Result<Inputs> open(const EmbedFlags& flags) {

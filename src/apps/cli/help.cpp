@@ -1,4 +1,4 @@
-// What --help prints.
+// The text of --help.
 #include <algorithm>
 
 #include "apps/cli/options.h"
@@ -139,7 +139,7 @@ class HelpText {
         groups.push_back(option->group_);
       }
     }
-    // What the command is about comes first, what only developers need last.
+    // The groups of the command itself come first, those for developers last.
     std::ranges::stable_sort(groups, {}, [](const std::string& group) {
       return group == "Options" ? 0 : group == kDeveloperOptions ? 2 : 1;
     });

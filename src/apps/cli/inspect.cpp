@@ -64,7 +64,7 @@ Result<ModelFiles> read_files(const std::string& model) {
   return look_from_afar(settings, *name);
 }
 
-/// What a value is on one line of a terminal.
+/// Shortens a value to one line of a terminal.
 std::string shortened(std::string text) {
   constexpr size_t kMaxBytes = 60;
   if (text.size() <= kMaxBytes) return text;

@@ -125,7 +125,7 @@ struct OtherKind {
   std::string_view mark, name, fix;
 };
 
-/// What people have beside texts, by its first bytes.
+/// The kinds of files that people have beside texts, by their first bytes.
 constexpr OtherKind kOtherKinds[] = {
     {"%PDF-", "a PDF", "pdftotext FILE - | tokamak memory add --source FILE"},
     {"PK\x03\x04", "a ZIP file, as .docx, .odt and .epub are",
@@ -221,7 +221,7 @@ memory::Progress progress_of(const std::string& what) {
   };
 }
 
-/// What became of the texts, for a line at the end.
+/// The counts of texts by their outcome, for a line at the end.
 struct Summary {
   size_t added = 0, unchanged = 0, empty = 0, failed = 0, other_kinds = 0;
 

@@ -1,4 +1,4 @@
-// What the commands of `tokamak memory` share: which store, which model, which documents.
+// The flags that commands of `tokamak memory` share: which store, which model, which documents.
 #pragma once
 #include <memory>
 #include <string>

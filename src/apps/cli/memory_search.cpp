@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kShownBytes = 240;
 
-/// What both commands take.
+/// The flags of both commands.
 struct QuestionFlags {
   std::vector<std::string> words;
   std::string store, by = "both", reranker;

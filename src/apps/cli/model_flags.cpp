@@ -14,7 +14,7 @@ constexpr const char* kDeviceOptions = "Device options";
 /// How notes about a software driver begin (engine/native.cpp).
 constexpr std::string_view kNoGpu = "No GPU found";
 
-/// Of "op=variant" and "op=variant,op=variant"; nothing when `mistake` says what is wrong.
+/// Reads "op=variant" and "op=variant,op=variant"; gives nothing for others, and says why.
 std::optional<ForcedVariants> parse_forced(const std::string& flag, std::string& mistake) {
   ForcedVariants forced;
   for (size_t at = 0; at <= flag.size();) {

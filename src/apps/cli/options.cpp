@@ -435,7 +435,7 @@ Result<size_t> App::read_option(std::span<const std::string> words) {
 }
 
 Result<void> App::check_company() const {
-  // What the environment says gives way to what somebody has typed.
+  // A variable of the environment gives way to an option that was typed.
   const auto is_given = [](const Option* option) {
     return option->count() > 0 && !option->is_from_environment_;
   };

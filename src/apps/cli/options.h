@@ -56,7 +56,7 @@ class Option {
 
   Option* check(Validator validator);
   Option* group(std::string name);
-  /// What stands for the value in the help: "TEXT".
+  /// Sets the word for the value in the help: "TEXT".
   Option* type_name(std::string name);
   Option* required();
   Option* needs(const Option* other);
@@ -68,7 +68,7 @@ class Option {
   /// The help shows the value that the variable has now.
   Option* capture_default_str();
   Option* default_val(const std::string& value);
-  /// What the variable of this name says counts where the option is not given.
+  /// Takes the value of the variable of this name where the option is not given.
   Option* environment(std::string name);
   /// A list may also be one word: "128,512".
   Option* delimiter(char separator);
@@ -116,9 +116,9 @@ class App {
   Option* add_flag(const std::string& names, bool& variable, std::string description);
   /// The end of the help: examples.
   App* footer(std::string text);
-  /// Where the list of commands shows it; "" is the first group.
+  /// Sets the group of the list of commands that shows it; "" is the first one.
   App* group(std::string name);
-  /// What to say of a word more than the command takes.
+  /// Sets the hint for a word more than the command takes.
   App* extra_words(std::string hint);
   App* callback(std::function<void()> function);
 

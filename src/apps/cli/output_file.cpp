@@ -20,7 +20,7 @@ Failure cannot_write(const std::string& path) {
   return output_failure("{}: The file cannot be written: {}.", path, std::strerror(errno));
 }
 
-/// Where the file is that links lead to; "" for what is no plain file.
+/// The path of the file that links lead to; "" for anything but a plain file.
 std::string place_of(const std::string& path) {
   std::error_code failed;
   if (!fs::exists(path, failed)) return path;

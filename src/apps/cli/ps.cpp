@@ -43,7 +43,7 @@ Result<std::string> ask(const std::string& url, const std::string& key) {
               why != nullptr && why->is_string() ? ": " + why->as_string() : ".");
 }
 
-/// What a member says; null where there is none, as with Ollama's servers.
+/// The member of an entry; null where there is none, as with Ollama's servers.
 Json member(const Json& model, std::string_view name) {
   const Json* found = model.find(name);
   return found == nullptr ? Json() : *found;

@@ -20,9 +20,9 @@ class RawSound {
   /// Errors: a terminal as standard input. REQUIRES: a format.
   static Result<RawSound> open(const RawSoundFlags& flags);
 
-  /// What has come since the last call, at 16 kHz. `waits`: until there is something, or a Ctrl-C;
-  /// otherwise it may be nothing. Errors: no samples, as check_samples() says; an end in the middle
-  /// of one.
+  /// Returns the samples since the last call, at 16 kHz. `waits`: until there are some, or a
+  /// Ctrl-C; otherwise there may be none. Errors: no samples, as check_samples() has them; an end
+  /// in the middle of one.
   Result<Samples> read(bool waits);
   /// Whether nothing more will come.
   bool has_ended() const { return has_ended_; }

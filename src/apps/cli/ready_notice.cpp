@@ -22,7 +22,7 @@ void notify_systemd(std::string_view state) {
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return;
   const auto size = socklen_t(offsetof(sockaddr_un, sun_path) + path.size());
-  // Where nobody listens nobody waits for it.
+  // Without a listener nobody waits for it.
   static_cast<void>(sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
                            reinterpret_cast<const sockaddr*>(&address), size));
   close(descriptor);

@@ -1,4 +1,4 @@
-// What systemd, or another program with its protocol (sd_notify), is to know.
+// The notice for systemd, or for another program with its protocol (sd_notify).
 #pragma once
 #include <string_view>
 

@@ -46,7 +46,7 @@ std::string stats_line(Engine& engine, const Generation& result) {
       pipelines_text(engine.compile_report()));
 }
 
-/// What was measured, in seconds and tokens per second of three and one decimals.
+/// The measurements, in seconds and tokens per second of three and one decimals.
 Json timings_json(const Engine& engine, const Generation& result) {
   const auto rounded = [](double value, double scale) { return std::round(value * scale) / scale; };
   Json json;
@@ -113,7 +113,7 @@ Json chat_variables(const RunFlags& flags, const std::string& prompt) {
   return variables;
 }
 
-/// What was generated, with the reasoning in front of it.
+/// The generated text, with the reasoning in front of it.
 struct Written {
   Generation result;
   std::string reasoning;
@@ -260,7 +260,7 @@ Result<void> run(const RunFlags& flags) {
     TOK_TRY(print(out.dump() + "\n"));
   }
   if (flags.stats || stderr_is_terminal()) note(stats_line(*engine, result));
-  // What there is has been printed; only the exit status says that it is not all.
+  // The partial text has been printed; only the exit status shows that it is not all.
   if (result.finish == FinishReason::kCancelled) return Failure(Error{ErrorCode::kCancelled, ""});
   return {};
 }

@@ -26,7 +26,7 @@ struct ServeFlags {
   double time_scale = 1;
 };
 
-/// Where a program on this machine reaches the server: "0.0.0.0" is no address to connect to.
+/// The address for programs on this machine: nothing can connect to "0.0.0.0".
 std::string local_url(const std::string& url) {
   for (const std::string_view all : {"//0.0.0.0:", "//[::]:"}) {
     const size_t at = url.find(all);
@@ -85,7 +85,7 @@ void scale_times(serve::ServerLimits& limits, double scale) {
   }
 }
 
-/// What is listened with before there is a model, so that a port that is taken shows at once.
+/// Listens before there is a model, so that a port that is taken shows at once.
 Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
   flags.server.port = uint16_t(flags.port);
   flags.server.random = random_numbers();
@@ -115,7 +115,7 @@ void stop(serve::Gateway& gateway) {
   gateway.drain();
 }
 
-/// What files say now: keys and the certificate. What is wrong with one is a note, and the server
+/// Reads keys and the certificate from their files again. A faulty one is a note, and the server
 /// goes on with what it has.
 Result<void> reload(const ServeFlags& flags, serve::Server& server, serve::Gateway& gateway) {
   TOK_TRY(std::vector<std::string> keys, read_keys(flags));

@@ -1,4 +1,4 @@
-// What requests to `tokamak serve` get that do not say themselves.
+// The defaults of requests to `tokamak serve` that do not name their own values.
 #pragma once
 #include "apps/cli/served_models.h"
 

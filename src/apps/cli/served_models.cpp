@@ -62,7 +62,7 @@ bool is_any_of(const std::vector<std::string>& names, const std::vector<std::str
   return std::ranges::find_first_of(names, of) != names.end();
 }
 
-/// What the files of a model tell before it is loaded.
+/// Describes a model by its files, before it is loaded.
 serve::PoolModel described(const ServedModel& model, const DeviceInfo& device) {
   serve::PoolModel out = {.names = model.names, .path = model.options.model};
   out.card.created = unix_seconds();
@@ -128,7 +128,7 @@ std::string example_of(const Engine& engine, const std::string& name) {
 Result<uint64_t> memory_of_all(const Engine& first, const OpenOptions& options) {
   OpenOptions own = options;
   own.free_memory = free_memory(first.backend());
-  // What it was before the first one was loaded.
+  // The free memory as it was before the first one was loaded.
   if (own.free_memory != 0) own.free_memory += needed_bytes(first.compiled());
   TOK_TRY(const std::optional<uint64_t> limit, memory_limit(own, first.device()));
   return limit.value_or(0);

@@ -11,7 +11,7 @@ struct ServedModel {
   OpenOptions options;
 };
 
-/// What `tokamak serve` is told of its models and of who may wait for them.
+/// The options of `tokamak serve` about its models and the requests that may wait for them.
 struct PoolFlags {
   uint32_t sequences = 16, max_queue = 512, max_loaded = 0;
   double megapixels = 1;

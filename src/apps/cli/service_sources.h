@@ -1,4 +1,4 @@
-// What a service of OpenAI's protocol takes from the machine: a clock and random numbers.
+// The sources that a service of OpenAI's protocol takes from the machine: a clock, random numbers.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-// Where PortAudio was not there when the program was built.
+// The stand-in for programs that were built without PortAudio.
 #include "apps/cli/sound_line.h"
 
 namespace tokamak::cli {

@@ -130,7 +130,7 @@ class DeviceLine final : public SoundLine {
   }
   uint64_t played() const override {
     const std::scoped_lock lock(mutex_);
-    // What the device has taken last is not heard yet, unless only silence came after it.
+    // The last samples of the device are not audible yet, unless only silence came after them.
     if (queue_.is_empty() && silent_ >= latency_) return queue_.played();
     return queue_.played() - std::min(queue_.played(), latency_ - std::min(latency_, silent_));
   }

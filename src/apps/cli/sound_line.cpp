@@ -26,7 +26,7 @@ class StreamLine final : public SoundLine {
     if (!source_.has_ended()) {
       TOK_TRY(heard, source_.read(waits));
     }
-    // What is played by the end of that, to a sample.
+    // The samples that are played by the end of that, exactly.
     heard_ += heard.size();
     const uint64_t until = heard_ * rate_ / kSampleRate;
     std::vector<float> out(until - written_);

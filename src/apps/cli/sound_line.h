@@ -14,7 +14,7 @@ namespace tokamak::cli {
 class SoundLine {
  public:
   virtual ~SoundLine() = default;
-  /// What was heard since the last call, at 16 kHz; `waits`: until there is something, or a Ctrl-C.
+  /// Returns the sound since the last call, at 16 kHz; `waits`: until there is some, or a Ctrl-C.
   virtual Result<Samples> hear(bool waits) = 0;
   /// Whether nothing more will be heard. Then hear() gives silence, by which time goes on.
   virtual bool has_ended() const { return false; }

@@ -47,7 +47,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Where the sound goes, and how far it has come.
+/// The destination of the sound, and how far it has come.
 class Output {
  public:
   static Result<Output> open(const SpeakFlags& flags, SoundFileFormat format, uint32_t rate) {

@@ -23,7 +23,7 @@ struct TalkFlags {
   bool no_interruptions = false, has_raw_options = false;
 };
 
-/// What the line is made of before there are models, so that a mistake shows at once.
+/// The ends of the line, checked before there are models, so that a mistake shows at once.
 struct Ends {
   SoundSource source;  // none: a microphone and a loudspeaker
   SoundFileFormat format = SoundFileFormat::kWav;
@@ -108,7 +108,7 @@ Result<void> talk(TalkFlags flags) {
   TOK_TRY(const auto speaks, open_other(flags, flags.mouth, Task::kVoice));
   TOK_TRY(Narrator* const mouth, speaks->narrator(flags.codec));
   flags.speaking.frames.sampling.seed = generation.sampling.seed.value_or(random_numbers()() >> 1);
-  // What either model refuses shows before somebody speaks.
+  // An option that either model refuses shows before somebody speaks.
   TOK_TRY(ears->begin(flags.hearing, {}));
   TOK_TRY(mouth->begin(flags.speaking));
 

@@ -11,7 +11,7 @@
 
 namespace tokamak::cli {
 
-/// What a conversation works with. REQUIRES: all of it outlives the session.
+/// The parts that a conversation works with. REQUIRES: all of it outlives the session.
 struct TalkParts {
   Engine& chat;
   Transcriber& ears;

@@ -11,7 +11,7 @@
 
 namespace tokamak::cli {
 
-/// What Ctrl-C does.
+/// The effect of Ctrl-C.
 enum class OnInterrupt : uint8_t {
   kEnd,       // the program ends at once: what is done leaves nothing that is worth keeping
   kStopSoon,  // interrupted() is true, and the program ends two seconds later at most
@@ -52,7 +52,7 @@ bool stdout_is_terminal();
 bool stderr_is_terminal();
 /// The columns of the terminal that standard output is; 0 where it is none or does not say.
 size_t terminal_columns();
-/// What the help fits in: those, or kScreenColumns where they are more or not known.
+/// The columns that the help fits in: those, or kScreenColumns where they are more or not known.
 size_t screen_columns();
 
 /// Writes to stdout at once. When nobody reads any more, the program ends without a word, as every
@@ -78,8 +78,8 @@ void redirect_notes(std::function<void(std::string_view)> sink);
 /// The same with codes for the terminal. REQUIRES: the text is this program's own.
 void note_codes(std::string_view text);
 
-/// What the person at the terminal answers to "`question`? [Y/n] "; Enter means `otherwise`.
-/// REQUIRES: standard input is a terminal.
+/// Returns the person's answer to "`question`? [Y/n] "; Enter means `otherwise`. REQUIRES: standard
+/// input is a terminal.
 bool agreed(std::string_view question, bool otherwise);
 
 /// On a terminal, a line of standard error that says what the program is busy with, and for how

@@ -62,7 +62,7 @@ class Reasoning {
   void adjust(GenerationParams& params, Think think, bool has_limited) const;
 
  private:
-  /// What ends reasoning that is under way, and what stands for one that is over at once.
+  /// The text that ends open reasoning, and the text of reasoning that is over at once.
   std::string closing() const;
   std::string empty_reasoning() const;
   Result<void> append(std::string_view text, ChatPrompt& prompt) const;

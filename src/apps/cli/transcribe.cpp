@@ -64,7 +64,7 @@ std::string written(const Transcript& transcript, TranscriptFormat format, const
   return (is_named ? file + ": " : "") + transcript_text(transcript, format);
 }
 
-/// What a person reads meanwhile: each segment as soon as it is there.
+/// The text for a person meanwhile: each segment as soon as it is there.
 class LiveText {
  public:
   explicit LiveText(bool is_on) : is_on_(is_on) {}
@@ -96,8 +96,8 @@ Result<Transcript> transcribe_one(Transcriber& transcriber, const TranscribeFlag
   return transcriber.finish();
 }
 
-/// What is said is written down while it comes: also while something is computed, since pipes hold
-/// little, and who writes into a full one loses sound.
+/// Writes down the sound while it comes: also while something is computed, since pipes hold little,
+/// and who writes into a full one loses sound.
 Result<Transcript> transcribe_stream(Transcriber& transcriber, const TranscribeFlags& flags,
                                      RawSound& sound, LiveText& live) {
   Samples arrived;
@@ -153,7 +153,7 @@ Result<void> transcribe(TranscribeFlags flags) {
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(engine->tokenizer());
   TOK_TRY(Transcriber* const transcriber, engine->transcriber());
-  // What is wrong with the options is wrong for all recordings.
+  // A mistake in the options is one for all recordings.
   TOK_TRY(transcriber->begin(flags.options, {}));
   std::string text;
   for (size_t i = 0; i < flags.files.size(); ++i) {

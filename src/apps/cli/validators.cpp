@@ -1,4 +1,4 @@
-// What values of options may be.
+// The values that options may have.
 #include <algorithm>
 
 #include "apps/cli/number_of.h"

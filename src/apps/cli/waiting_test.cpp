@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kUntilALineShows = std::chrono::milliseconds(2500);
 
-/// What `work` shows on a terminal.
+/// The lines that `work` shows on a terminal.
 template <typename Work>
 std::string shown_by(const Work& work) {
   int terminal = -1;

@@ -16,7 +16,7 @@ class Exchanges {
   /// Before the engine ends.
   void clear();
 
-  /// What has come since the last call: {exchange, status, contentType}, {exchange, body} any
+  /// Returns the events since the last call: {exchange, status, contentType}, {exchange, body} any
   /// number of times, {exchange, end}.
   Json::Array take_events();
 

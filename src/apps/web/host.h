@@ -1,5 +1,5 @@
-// What the page does for the module beside WebGPU, files and texts: it hears of what goes on, may
-// end it, and keeps small notes between visits.
+// The services of the page beside WebGPU, files and texts: it gets progress, may end the work, and
+// keeps small notes between visits.
 #pragma once
 #include <optional>
 #include <span>

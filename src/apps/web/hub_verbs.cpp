@@ -16,7 +16,7 @@ Result<std::string> choice_of(const std::string& name) {
   return std::move(parsed.choice);
 }
 
-/// What the files that had to be read first say: `texts`, by their paths.
+/// Reads the files that had to be fetched first: `texts`, by their paths.
 Result<hub::LookedUp> looked_up(const Json* texts) {
   hub::LookedUp found;
   const std::string index_name(kWeightsIndex);

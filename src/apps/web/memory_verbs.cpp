@@ -73,7 +73,7 @@ Result<memory::ChunkSizes> sizes_of(Fields& fields) {
   return sizes;
 }
 
-/// What the store remembers to redact, and what is new of it.
+/// Makes the redactor of the store's rules, and of the new ones.
 Result<memory::Redactor> redactor_of(const memory::Store& store,
                                      const std::vector<std::string>& rules,
                                      const std::vector<std::string>& kept) {

@@ -25,7 +25,7 @@ struct Opening {
   std::optional<DeviceInfo> assumed;  // in place of the browser's, for looking at a model
 };
 
-/// As WebGPU calls them.
+/// The names of features as in WebGPU.
 Json::Array feature_names(Features features);
 
 /// {name, files: [{name, size, id}], backend, context, sequences, cacheTokens, kv, quantize,

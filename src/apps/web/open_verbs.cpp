@@ -87,9 +87,9 @@ Result<Json> adapter(State&, const Json& options) {
   return device_json(backend->device());
 }
 
-/// As open(), but reads the headers of the weights alone -> {model, device}, or why it does not
-/// run: on the browser's device, or on one that `device` describes (open_options.cpp). What there
-/// is to see of the model can be seen then, until another one is checked or opened.
+/// Checks as open() does, but reads the headers of the weights alone -> {model, device}, or why it
+/// does not run: on the browser's device, or on one that `device` describes (open_options.cpp). The
+/// verbs of report_verbs.cpp show the model until another one is checked or opened.
 Result<Json> check(State& state, const Json& options) {
   TOK_TRY(const Opening opening, read_opening(options));
   CheckedModel checked;

@@ -1,4 +1,4 @@
-// What was found in a memory, for a prompt of this model's; the store may be with another engine.
+// The passages found in a memory, for a prompt of this model; the store may use another engine.
 #include "apps/embedder.h"
 #include "apps/web/fields.h"
 #include "apps/web/verbs.h"

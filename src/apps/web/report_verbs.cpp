@@ -1,4 +1,4 @@
-// What there is to see of a model and its device.
+// The verbs that show a model and its device.
 #include <algorithm>
 
 #include "apps/web/fields.h"

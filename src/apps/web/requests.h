@@ -18,7 +18,7 @@ class Requests {
   /// Forgets all of them.
   void clear();
 
-  /// What has come since the last call, a list: {request, text, ids[, logprobs]} and at the end
+  /// Returns the events since the last call: {request, text, ids[, logprobs]} and at the end
   /// {request, done: result} or {request, error}.
   Json::Array take_events();
 
@@ -28,7 +28,7 @@ class Requests {
     Json::Array ids, logprobs;
   };
 
-  /// What has come of it becomes an event.
+  /// Turns the results of a request into events.
   void flush(uint32_t request);
 
   std::map<uint32_t, RequestId> running_;

@@ -36,7 +36,7 @@ void tell_piece(uint32_t id, const std::string& text) {
   tell("piece", what);
 }
 
-/// As Codec::open(), of files that the page has.
+/// Opens a codec as Codec::open() does, of files that the page has.
 Result<void> open_codec(const Opening& opening, const Engine& engine, const OpenOptions& options,
                         Voice& voice) {
   TOK_TRY(const ModelFiles files, read_files(opening));

@@ -1,5 +1,5 @@
-// What the module does when the page calls it: one model, several requests at once. Each verb takes
-// the options that its function names and gives a JSON object; docs/browser.md has them all.
+// The verbs that the page calls: one model, several requests at once. Each verb takes the options
+// that its function names and gives a JSON object; docs/browser.md has them all.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -54,7 +54,7 @@ const Verb* find_verb(std::string_view name);
 /// kUsage where no model is open.
 Result<Engine*> open_engine(State& state);
 
-/// What there is to see of the model that is open, or else was checked; kUsage where there is none.
+/// The model that is open, or else was checked, to be shown; kUsage where there is none.
 struct Seen {
   const ModelFiles& files;
   const Engine::Compiled& compiled;
@@ -110,7 +110,7 @@ Result<Json> memory_rebuild(State& state, const Json& options);
 Result<Json> memory_search(State& state, const Json& options);
 Result<Json> quote(State& state, const Json& options);
 
-// What there is to see: report_verbs.cpp.
+// The verbs that show a model: report_verbs.cpp.
 Result<Json> inspect(State& state, const Json& options);
 Result<Json> kernel(State& state, const Json& options);
 Result<Json> kernels(State& state, const Json& options);

@@ -29,7 +29,7 @@ constexpr std::pair<int, std::string_view> kReasons[] = {
     {505, "HTTP Version Not Supported"},
 };
 
-/// What follows the status, for people; it may be missing.
+/// The words after the status, for people; they may be missing.
 std::string_view reason_of(int status) {
   for (const auto& [known, reason] : kReasons) {
     if (known == status) return reason;
@@ -197,7 +197,7 @@ bool Connection::take_request() {
   return true;
 }
 
-/// What the handler says to the head; false where that was all.
+/// Takes the handler's verdict on the head; false where that was all.
 bool Connection::check_head() {
   is_checked_ = true;
   Verdict verdict = server_.handler.check(reader_.head());

@@ -116,7 +116,7 @@ size_t RequestReader::take(const std::string_view bytes) {
 }
 
 void RequestReader::refuse_parsed(std::string_view rest) {
-  // What is known of the head says in which dialect the answer is.
+  // The known part of the head decides the dialect of the answer.
   const auto& message = parser_->request.get();
   head_.method = view(message.method_string());
   head_.target = view(message.target());

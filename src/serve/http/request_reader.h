@@ -43,7 +43,7 @@ class RequestReader {
   void read(std::string& bytes);
 
   Stage stage() const { return stage_; }
-  /// What is known of it; the whole of it from kBody on.
+  /// The known part of it; the whole of it from kBody on.
   const RequestHead& head() const { return head_; }
   uint64_t body_bytes() const;
   /// REQUIRES: kWhole.

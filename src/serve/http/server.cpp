@@ -14,7 +14,7 @@ constexpr auto kTick = std::chrono::milliseconds(50);
 /// Until descriptors may be there again.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr int kBacklog = 1024;
-/// What the system keeps of an answer that the client has not taken; left to itself, megabytes.
+/// The bytes that the system keeps of an answer that is not taken yet; by default megabytes.
 constexpr int kSendBytes = 64 << 10;
 /// Connections beyond the limit that get an answer; further ones are closed without one.
 constexpr size_t kMaxRejected = 256;

@@ -46,7 +46,7 @@ struct ServerOptions {
   std::function<uint64_t()> random;  // 64 bits, for the ids of requests
 };
 
-/// What is kept of an answer when it is over.
+/// The record of an answer that is over.
 struct Answered {
   std::string request_id, remote, method, path;  // remote: the client, also of a proxy
   int status = 0;                                // 499: the client went before the answer was whole
@@ -54,7 +54,7 @@ struct Answered {
   double seconds = 0;
 };
 
-/// What the handler says to the head of a request.
+/// The verdict of the handler on the head of a request.
 struct Verdict {
   std::optional<Reply> refusal;  // answers at once; the body is not read
   std::vector<Field> fields;     // for the answer, whoever makes it

@@ -9,7 +9,7 @@
 
 namespace tokamak::serve {
 
-/// What all connections share: who the server is.
+/// The identity of the server, which all connections share.
 class TlsIdentity {
  public:
   /// `certificate`: the path of a PEM file with the server's certificate and those that vouch for
