@@ -27,7 +27,7 @@ def structure(name, *fields):
     return type(name, (ctypes.Structure,), {"_fields_": [(field, kind) for kind, names in fields for field in names.split()]})
 
 
-# As llama.h of v0.5.0 declares them.
+# The structures as llama.h of v0.5.0 declares them.
 ModelParams = structure(
     "ModelParams", (c_void_p, "devices overrides"), (c_int32, "n_gpu_layers split_mode load_mode lazy_mode main_gpu"),
     (c_void_p, "tensor_split progress progress_data kv_overrides"),

@@ -4,10 +4,10 @@
 //
 //   soak tests/data/models/gemma3_hub --backend webgpu --cycles 1000 --seconds 1200
 //
-// What the process holds is RssAnon and RssShmem of /proc/self/status: memory that no file backs, a
-// software device's included, and the open files. The first third of the samples is warming up
-// (caches of the allocator and the driver fill); growth is from the median of the second third to
-// that of the last. Files must not grow at all.
+// The memory of the process is RssAnon and RssShmem of /proc/self/status, which no file backs, a
+// software device's included; and the open files count. The first third of the samples is warming
+// up (caches of the allocator and the driver fill); growth is from the median of the second third
+// to that of the last. Files must not grow at all.
 #include <fmt/format.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -34,7 +34,7 @@ struct Settings {
 };
 
 double held_mib() {
-  // What is free but kept by the allocator comes and goes by 12 MiB from load to load.
+  // The memory that is free but kept by the allocator varies by 12 MiB from load to load.
   malloc_trim(0);
   std::ifstream status("/proc/self/status");
   double bytes = 0;
@@ -57,7 +57,7 @@ double median(std::span<const double> values) {
   return sorted[sorted.size() / 2];
 }
 
-/// What the process held over time.
+/// The memory and files of the process over time.
 class Samples {
  public:
   explicit Samples(std::string unit) : unit_(std::move(unit)) {}

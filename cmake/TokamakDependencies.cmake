@@ -31,10 +31,10 @@ else()
 endif()
 include(Dawn)
 if(TOKAMAK_TESTS)
-  # Where there is no graphics card, tests run on software drivers: on Mesa's, which ./dev setup
-  # unpacked, or on Chromium's, which compiles kernels several times as fast
-  # (docs/reliability-and-testing.md). Mesa's compiles for longer than it computes, so it leaves the
-  # optimizing out; it does so for all tests, as its cache keeps kernels of either kind apart.
+  # Tests without a graphics card run on software drivers: on Mesa's, which ./dev setup unpacked, or
+  # on Chromium's, which compiles kernels several times as fast (docs/reliability-and-testing.md).
+  # Mesa's compiles for longer than it computes, so it leaves the optimizing out; it does so for all
+  # tests, as its cache keeps kernels of either kind apart.
   foreach(driver mesa swiftshader)
     execute_process(
       COMMAND ${PROJECT_SOURCE_DIR}/tools/dev/vulkan_env.sh ${TOKAMAK_CACHE_DIR} ${driver}

@@ -98,7 +98,7 @@ function(tokamak_test name)
     target_link_libraries(${name} PRIVATE tokamak_${use})
   endforeach()
   target_link_libraries(${name} PRIVATE tokamak_flags GTest::gtest_main)
-  # What a test computes itself is little; what it takes to compile is much.
+  # A test computes little; what it takes to compile is much.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(NOT ARG_LABELS)
     add_dependencies(tests_without_device ${name})

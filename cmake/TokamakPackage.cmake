@@ -1,7 +1,7 @@
 # Installation and the exported package: find_package(tokamak 0.1 CONFIG REQUIRED), tokamak::tokamak.
 include(CMakePackageConfigHelpers)
 
-# What programs link, installed or as a subproject; <tokamak/tokamak.h> is the header to include.
+# The target that programs link, installed or as a subproject; its header is <tokamak/tokamak.h>.
 add_library(tokamak INTERFACE)
 add_library(tokamak::tokamak ALIAS tokamak)
 if(CMAKE_SYSTEM_NAME STREQUAL "WASI")

@@ -9,7 +9,7 @@ import re
 import struct
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
-# Where texts are read, and what stands before them in a key.
+# The sources that read texts, and what stands before them in a key.
 READERS = {"formats/gguf.cpp": [""], "text/tokenizer/gguf_*.cpp": [], "engine/gguf_files.cpp": ["", "tokenizer.ggml."],
            "model/gguf/*.cpp": ["", "llama.", "gemma4."]}
 TEXT = re.compile(r'"([^"\\\n]{2,60})"')

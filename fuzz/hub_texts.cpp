@@ -1,5 +1,5 @@
-// What the hub client reads from elsewhere: the list of files of a repository, modules.json, ref
-// files, notes on progress, names of models. Whatever they hold, no path may leave its folder.
+// The texts that the hub client reads: the list of files of a repository, modules.json, ref files,
+// notes on progress, names of models. Whatever they hold, no path may leave its folder.
 #include <algorithm>
 
 #include "base/check.h"

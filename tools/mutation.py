@@ -25,7 +25,7 @@ class Copy:
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tokamak-mutate-"))
         self.tree = self.folder / "tree"
-        # Where ccache has it: paths to the sources are relative.
+        # The build is where ccache has it: paths to the sources are relative.
         self.build = self.tree / "build" / "release"
         try:
             self._configure()
@@ -40,7 +40,7 @@ class Copy:
     def _configure(self):
         shutil.copytree(ROOT, self.tree,
                         ignore=shutil.ignore_patterns("build", ".git", "node_modules"))
-        # Where the tree is does not matter to ccache.
+        # The place of the tree does not matter to ccache.
         self.environment = {"CCACHE_BASEDIR": str(self.tree), "CCACHE_NOHASHDIR": "1",
                             "GTEST_FAIL_FAST": "1"}
         configure = ["cmake", "--preset", "release", "-DTOKAMAK_APPS=OFF"]

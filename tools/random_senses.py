@@ -2,8 +2,8 @@
 a checkpoint beside its weights, and the names and shapes of these."""
 import math
 
-# What config.json of each model gives. `tower`: of what stands before a text model; its layers,
-# hidden states, heads, feed-forward network and pixels of a patch's side.
+# The values of each model's config.json. `tower`: of the tower in front of a text model; its
+# layers, hidden states, heads, feed-forward network and pixels of a patch's side.
 SHAPES = {
     "qwen3.5-0.8b-vl": dict(text="qwen3.5-0.8b", tower=dict(layers=12, hidden=768, heads=12,
                                                             ffn=3072, patch=16, table=48)),

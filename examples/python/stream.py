@@ -13,7 +13,7 @@ class Piece(ctypes.Structure):
                 ("logprobs", POINTER(c_float)), ("count", c_size_t)]
 
 
-# What each function takes and returns; without it ctypes takes handles for numbers of 32 bits.
+# The types of each function's arguments and result; without them ctypes cuts handles to 32 bits.
 FUNCTIONS = {
     "error_message": (c_char_p, c_void_p),
     "error_free": (None, c_void_p),

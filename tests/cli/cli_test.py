@@ -617,7 +617,7 @@ class Run(Cli):
         self.assertEqual(list(out["timings"]), [
             "load_seconds", "prompt_seconds", "generate_seconds", "prompt_tokens_per_second",
             "generated_tokens_per_second"])
-        # As short as a float can be told.
+        # The shortest text that gives the float.
         self.assertLess(len(repr(out["logprobs"][0]["logprob"])), 14)
         self.assertEqual(out["finish"], "length")
         self.assertEqual(len(out["tokens"]), 5)

@@ -200,7 +200,7 @@ class Transcribe(Cli):
             with open(self.wav("moonshine"), "rb") as whole:
                 cut.write(whole.read()[:9000])
             cut.flush()
-            # What is there is written, and what is missing is noted.
+            # The first part is written, and the missing one is noted.
             result = self.ok("transcribe", self.moonshine, cut.name, *CPU)
             self.assertRegex(result.out, f"^{WORDS}\n$")
             self.assertIn("cut off: its header says 32000 bytes of samples, but 8956 follow", " ".join(result.notes))

@@ -9,7 +9,7 @@ const baseURL = "https://tokamak.invalid/v1"; // never looked up
 const PROMPT = "Hello";
 const TOKENS = 8;
 
-/** What a client got: whole, in pieces, and what it says of an answer that cannot be given. */
+/** The answer to a client: whole, in pieces, and its error where it cannot be given. */
 export interface Asked {
   whole: string;
   pieces: string[];

@@ -8,7 +8,7 @@ const BYTES = 256;
 const VOCABULARY = 320;
 const END = "<end>";
 
-/** What the model says after the token in front: pieces of text that are tokens, or single bytes. */
+/** The model's output after the token in front: pieces of text that are tokens, or single bytes. */
 const SCRIPTS: Record<string, (string | number)[]> = {
   "<|one|>": [
     "<tool",

@@ -1,4 +1,4 @@
-// What the tests of all clients have in common: the servers' addresses, and what is asked of them.
+// The part that tests of all clients share: the servers' addresses, and the requests to them.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -147,7 +147,7 @@ CompileStatus nvrtcGetCUBIN(CompilerProgram program, char* bytes) {
   std::memcpy(bytes, of(program).code.data(), of(program).code.size());
   return kOk;
 }
-// What the driver would compile once more is the same here.
+// A text that the driver would compile once more is the same here.
 CompileStatus nvrtcGetPTXSize(CompilerProgram program, size_t* size) {
   return nvrtcGetCUBINSize(program, size);
 }

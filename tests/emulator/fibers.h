@@ -6,7 +6,7 @@
 
 namespace emulator {
 
-/// What a kernel sees of the machine; device.cuh mirrors it.
+/// The machine as a kernel sees it; device.cuh mirrors it.
 struct Machine {
   uint32_t group[3], groups[3];
   uint32_t lane;
@@ -24,7 +24,7 @@ enum class Order { kForward, kBackward };
 
 using Lane = void (*)(const void* bound, void* workgroup_memory);
 
-/// What a workgroup runs.
+/// The work of a workgroup.
 struct Work {
   Lane lane = nullptr;
   const void* bound = nullptr;
@@ -40,7 +40,7 @@ class Workgroup {
   Workgroup();
   ~Workgroup();
 
-  /// As a device does while the launch before still runs: up to where lanes wait for its results.
+  /// Begins while the launch before still runs, up to where lanes wait for its results.
   void begin_early(const Work& work);
   /// Runs it to its end, or the one that began early. False when lanes wait for each other for
   /// ever, at a barrier that some of them do not reach, and when a lane has left an array, which is

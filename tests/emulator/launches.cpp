@@ -35,7 +35,7 @@ struct LoadedModule {
   int file;  // open as long as the library is, which has its number as a name
 };
 
-/// As large as Bound of device.cuh.
+/// The size of Bound in device.cuh.
 struct BoundBuffers {
   unsigned char bytes[32 * sizeof(void*) + 32 * sizeof(uint32_t)];
 };
@@ -71,7 +71,7 @@ struct Place {
 
   emulator::Work work(const RecordedLaunch& launch, std::array<uint32_t, 3> group) {
     shared.resize(launch.shared_bytes / sizeof(std::max_align_t) + 1);
-    // What no lane has written is no number.
+    // A word that no lane has written is no number.
     std::memset(shared.data(), 0xff, shared.size() * sizeof(std::max_align_t));
     return {.lane = launch.entry,
             .bound = launch.bound,

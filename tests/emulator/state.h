@@ -1,4 +1,4 @@
-// What the entry points share: whether the device still works.
+// The state that the entry points share: whether the device still works.
 #pragma once
 #include <functional>
 
@@ -13,7 +13,7 @@ inline constexpr Status kOk = Status::kSuccess;
 inline constexpr Status kInvalidValue = Status(1);
 inline constexpr Status kLaunchFailed = Status(719);
 
-/// What the environment asks for, and what has become of it.
+/// The fault that the environment demands, and how far it has come.
 struct Fault {
   uint64_t launch = 0;  // which one fails; 0: none
   Status status = kOk;
@@ -22,10 +22,10 @@ struct Fault {
 };
 
 Fault& fault();
-/// As TOKAMAK_EMULATED_FAULT says now, unless the device has failed already.
+/// Reads TOKAMAK_EMULATED_FAULT as it is now, unless the device has failed already.
 void read_fault();
 
-/// As TOKAMAK_EMULATED_ORDER says.
+/// The order by TOKAMAK_EMULATED_ORDER.
 Order order();
 
 /// A hash of what kernels are compiled with. A module of another version, which a program may have

@@ -14,7 +14,7 @@ namespace tokamak::golden {
 namespace {
 
 const std::string kFolder = TOKAMAK_TEST_DATA "/speech/nanocodec";
-/// Of samples, which are from -1 to 1; torch's own f32 is up to 3e-6 away from its f64.
+/// The tolerance of samples, from -1 to 1; torch's own f32 is up to 3e-6 away from its f64.
 constexpr double kTolerance = 1e-4;
 
 class CodecGolden : public testing::TestWithParam<DeviceSetup> {

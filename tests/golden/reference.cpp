@@ -70,7 +70,7 @@ const std::vector<DeviceSetup>& setups() {
         {"webgpu_plain_f16", plain("f16"), kF16Cache},
         {"webgpu_matrix", matrix, kMatrixUnits, kFeatureSubgroupMatrix},
     };
-    // Where there is CUDA: a GPU, or the emulator of tests/emulator.
+    // CUDA is there: a GPU, or the emulator of tests/emulator.
     if (has_cuda()) setups.push_back({"cuda_f16", with("cuda", "f16"), kF16Cache});
     return setups;
   }();

@@ -1,4 +1,4 @@
-// What the tests against recorded answers share: where they run, how they read, how they compare.
+// The part that tests against recorded answers share: where they run, how they read and compare.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -28,9 +28,9 @@ const std::vector<DeviceSetup>& setups();
 /// Those with a KV cache in q8, for some models.
 const std::vector<DeviceSetup>& q8_setups();
 
-/// What tests do without on the CPU that ask for the same bits there: the references of fused ops
-/// round where the ops do that they stand for, except for parts of an attention and for fixed-point
-/// sums, whose addends are rounded to their step.
+/// The passes that tests go without on the CPU to get the same bits there: the references of fused
+/// ops round where the ops do that they stand for, except for parts of an attention and for
+/// fixed-point sums, whose addends are rounded to their step.
 inline const fuse::DisabledPasses kRoundingPasses = {"split_attention", "gated_ffn"};
 
 using ModelSetups = std::vector<std::tuple<std::string, DeviceSetup>>;

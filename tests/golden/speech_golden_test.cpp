@@ -41,7 +41,7 @@ class SpeechGolden : public testing::TestWithParam<std::tuple<std::string, Devic
     return recorded(arrays_, one.find(field)->as_string());
   }
 
-  /// What the first stage reads.
+  /// The input of the first stage.
   std::vector<float> input_of(const Json& one) const {
     Samples samples = samples_of(folder() + one.find("wav")->as_string());
     if (model().input == SoundInput::kSamples) return samples;

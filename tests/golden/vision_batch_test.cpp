@@ -28,7 +28,7 @@ Request text_of(uint32_t number) {
   return request_of(prompt);
 }
 
-/// As many requests, each made and added after some steps of those before it.
+/// Runs that many requests, each made and added after some steps of those before it.
 Tokens run(Engine& engine, uint32_t count, const std::function<Request(uint32_t)>& request) {
   Tokens out;
   Scheduler& scheduler = **engine.scheduler();
@@ -134,7 +134,7 @@ TEST_P(VisionBatchOnTheCpu, GivesThemAgainWherePagesWereTaken) {
 TEST_P(VisionBatchOnTheCpu, SharesNoPageOfAnotherImage) {
   const auto engine = open(folder, setup), other_engine = open(folder, setup);
   ASSERT_TRUE(engine != nullptr && other_engine != nullptr);
-  // As many tokens, and the same placeholders.
+  // The second image has as many tokens, and the same placeholders.
   const Image image = image_of("photo420.jpg");
   Image other = image;
   for (uint8_t& sample : other.rgb) sample = uint8_t(255 - sample);

@@ -71,7 +71,7 @@ TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
     if (const Json* delta = chat.find("rope_delta")) {
       EXPECT_EQ(int32_t(session->rotary_shift()), delta->as_integer());
     }
-    // As many as the device chooses by itself, and one by one.
+    // The runs have as many as the device chooses by itself, and one by one.
     const std::vector<uint32_t> expected = ids_of(*chat.find("greedy")->find("ids"));
     for (const bool logprobs : {false, true}) {
       Request request{.prompt = prompt.ids, .images = prompt.images};

@@ -12,7 +12,7 @@ namespace tokamak::golden {
 namespace {
 
 const std::string kFolder = TOKAMAK_TEST_DATA "/speech/";
-/// Of samples, as in codec_golden_test.cpp.
+/// The tolerance of samples, see codec_golden_test.cpp.
 constexpr double kSamples = 1e-4;
 
 std::vector<float> floats_or_none(const Json* json) {

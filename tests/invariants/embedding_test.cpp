@@ -1,5 +1,5 @@
-// What must hold for embeddings on any device: what ran before, how long it was and in which pieces
-// it ran changes nothing; poolings agree with each other; who sees whom.
+// The rules for embeddings on any device: what ran before, how long it was and in which pieces it
+// ran changes nothing; poolings agree with each other; who sees whom.
 #include <algorithm>
 #include <cmath>
 

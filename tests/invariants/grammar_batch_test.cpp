@@ -100,7 +100,7 @@ TEST_P(GrammarBatch, DrawsWithAPenaltyAsAloneAndInFewSteps) {
   const std::vector<GenerationParams> all = requests();
   const std::vector<GenerationParams> own(all.end() - 2, all.end());
   const Outcome together = run(*engine, own, false);
-  // What the device guessed with another penalty than the host's would be made again.
+  // A wrong guess of the device, by another penalty than the host's, would be made again.
   EXPECT_LE(together.stats.discarded_tokens, 16u);
   size_t equal = 0;
   for (size_t i = 0; i < own.size(); ++i) {

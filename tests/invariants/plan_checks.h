@@ -1,4 +1,4 @@
-// What every graph's text and every plan must satisfy.
+// The rules for every graph's text and every plan.
 #pragma once
 #include "graph/graph.h"
 #include "plan/plan.h"

@@ -120,7 +120,7 @@ class Maker {
     return linear(b_.glu(any_activation(), gate, up), width_);
   }
 
-  /// As in LFM2: three parts of the input, one of them convolved.
+  /// A convolution of LFM2: three parts of the input, one of them convolved.
   ValueId convolved(ValueId x) {
     const DType dtype = any_type();
     const uint32_t taps = 2 + dice_.roll(4);
@@ -134,7 +134,7 @@ class Maker {
     return b_.glu(Activation::kIdentity, linear(x, width_, dtype, false), y);
   }
 
-  /// As in Qwen3.5, with a gate.
+  /// A delta rule of Qwen3.5, with a gate.
   ValueId delta_rule(ValueId x) {
     const DType dtype = any_type();
     const uint32_t key_heads = 1 + dice_.roll(2), heads = key_heads * (1 + dice_.roll(2));
@@ -148,14 +148,14 @@ class Maker {
     return linear(b_.glu(Activation::kSilu, z, y), width_);
   }
 
-  /// As in Gemma: what a norm makes of a product is added, and perhaps scaled.
+  /// A sandwich of Gemma: a norm of a product is added, and perhaps scaled.
   ValueId sandwich(ValueId x) {
     const ValueId n = norm(linear(x, width_));
     const ValueId sum = dice_.coin() ? b_.add(any_live(), n) : b_.add(n, any_live());
     return dice_.coin() ? b_.scale(sum, 0.5f + float(dice_.roll(4))) : sum;
   }
 
-  /// As in Gemma's per-layer embeddings: some columns of a row gate a product.
+  /// A gate of Gemma's per-layer embeddings: some columns of a row gate a product.
   ValueId gated_by_columns(ValueId x) {
     const uint32_t count = 4 * (1 + dice_.roll(4)), first = dice_.roll(9);
     const ValueId row = linear(x, first + count + dice_.roll(9));

@@ -100,7 +100,7 @@ TEST_P(Sampled, FromListsIsFromAllLogits) {
              kCount * std::size(kSettings), discarded);
 }
 
-/// What all logits say of the tokens that were drawn, a session says as well.
+/// The logits of the tokens that were drawn are those of a session, too.
 TEST_P(Sampled, AllLogitsAreThoseOfFeed) {
   const auto engine = open_model();
   ASSERT_NE(engine, nullptr);
@@ -118,7 +118,7 @@ TEST_P(Sampled, AllLogitsAreThoseOfFeed) {
   EXPECT_EQ(drawn->logprobs, expected);
 }
 
-/// Where a grammar says what may follow, lists give what all logits do, too: log-probabilities need
+/// A grammar decides what may follow, and lists give what all logits do: log-probabilities need
 /// these at every step.
 struct SampledByGrammar : Sampled {};
 

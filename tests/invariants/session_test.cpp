@@ -1,4 +1,4 @@
-// What must hold for any sequence on any device: the way tokens are fed, what ran before and which
+// The rules for any sequence on any device: the way tokens are fed, what ran before and which
 // passes made the plan change nothing in the answer.
 #include <algorithm>
 #include <cstring>
@@ -298,8 +298,8 @@ INSTANTIATE_TEST_SUITE_P(Models, PackedInvariant,
 const std::string kModels[] = {"gemma3_hub", "gemma3_softcap",   "gemma4_moe",   "gemma4_ple",
                                "lfm2",       "llama_tied_rope3", "qwen3_5_text", "qwen3_moe"};
 
-/// Where there is CUDA, the smallest model in bf16, whose prompts the library multiplies, and one
-/// whose states take part, too.
+/// The setups of CUDA, where it is there: the smallest model in bf16, whose prompts the library
+/// multiplies, and one whose states take part, too.
 ModelSetups session_setups() {
   ModelSetups all = in_turn(kModels, {{"cpu", "webgpu_f32", "webgpu_plain_f16", "webgpu_matrix"},
                                       {"cpu", "webgpu_f16", "webgpu_plain", "webgpu_matrix"}});

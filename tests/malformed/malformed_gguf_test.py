@@ -105,7 +105,7 @@ def cuts():
             "cut-half": size // 2, "cut-last-byte": size - 1}
 
 
-# What is well formed but nothing this program runs.
+# The files that are well formed but nothing this program runs.
 WELL_FORMED = ("version-1", "version-99", "nested-arrays", "type-iq3-s", "unknown-architecture",
                "norm-of-integers")
 

@@ -158,7 +158,7 @@ def cases():
     }
 
 
-# What is well formed but nothing this program runs.
+# The folders that are well formed but nothing this program runs.
 WELL_FORMED = ("whisper-window", "whisper-activation", "moonshine-heads", "streaming-rate", "codec-activation",
                "codec-pickle-with-code")
 

@@ -21,7 +21,7 @@ SECONDS = 5
 MEMORY = 2 << 30  # of address space; a small model on the CPU needs a tenth of it
 CPU, WEBGPU = ("--backend", "cpu"), ("--backend", "webgpu")
 BAD_INPUT, UNSUPPORTED = 3, 4
-# What is well formed but nothing this program runs.
+# The files that are well formed but nothing this program runs.
 WELL_FORMED = (
     "17-unknown-dtype", "17-unknown-dtype-q4", "18-wrong-dtype",
     "31-config-layer-type-unknown", "31-config-model-type-unknown",
@@ -174,7 +174,7 @@ def deep(inner, levels):
     return inner
 
 
-# What stands in place of a tokenizer.json; "half" is half of a good one.
+# The content in place of a tokenizer.json; "half" is half of a good one.
 NO_JSON = {
     "half": None,
     "empty": b"",

@@ -40,7 +40,7 @@ void fill(Program& program, const Case& c) {
   }
 }
 
-/// What `tensor` holds: one of the case's constants, or some rows of it.
+/// The content of `tensor`: one of the case's constants, or some rows of it.
 std::vector<std::byte> content(const Case& c, const TensorDesc& tensor) {
   const auto* weight = std::get_if<Weight>(&tensor.recipe);
   if (weight == nullptr) return c.constants.at(tensor.name);

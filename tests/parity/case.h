@@ -100,7 +100,7 @@ Result<Plan> batch_plan_of(const Case& c, const Backend& backend,
                            const ForcedVariants& forced = {});
 /// Every step of all sequences.
 Run run_batch(const Case& c, Backend& backend, Plan plan);
-/// What of these steps is one sequence's, in a program for one; steps without any are left out.
+/// Runs the part of one sequence, in a program for one; steps without any are left out.
 Run run_alone(const Case& c, Backend& backend, uint32_t sequence);
 
 /// Fails the running test where `actual` is not within the case's tolerance of `expected`.

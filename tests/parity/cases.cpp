@@ -280,7 +280,7 @@ struct PreparedShape {
   uint32_t short_rows = 0;
 };
 
-/// What was turned and what was appended show in what attention reads. The row has columns more.
+/// The turned and the appended elements show in what attention reads. The row has columns more.
 Case rope_append_case(PreparedShape shape, DType cache_type, const Steps& steps) {
   CaseBuilder b(fmt::format(
       "rope_append {}/{}x{} turning {}{}{}{}{} {} {}", shape.heads, shape.kv_heads, shape.head_dim,
@@ -365,7 +365,7 @@ Case q8_rounding_case(AttentionShape shape, const Steps& steps) {
   return b.finish(y, steps, kExact);
 }
 
-/// What was appended shows in what attention reads.
+/// The appended elements show in what attention reads.
 std::vector<Case> kv_append_cases() {
   std::vector<Case> all;
   for (const DType cache : {DType::kF32, DType::kF16}) {

@@ -75,8 +75,8 @@ std::vector<std::string> texts_of(const KernelVariant& variant) {
 /// Blackwell's two.
 constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
 
-/// What ptxas, asked by "-v", says of a kernel: bytes that a lane stores in memory and loads again
-/// for want of registers.
+/// The spilled bytes that ptxas reports with "-v": those that a lane stores in memory and loads
+/// again for want of registers.
 int spilled_bytes(const std::string& log) {
   static const std::regex spilled("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads");
   std::smatch found;

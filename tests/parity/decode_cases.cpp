@@ -122,7 +122,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   op.eps = 1e-5f;
   op.scale = 1.5f / std::sqrt(float(shape.head_dim));
   const uint32_t q_columns = shape.heads * shape.head_dim;
-  // What is in the row after them is for others.
+  // The columns after them in the row are for others.
   const uint32_t others = op.k_is_v ? 0 : 4;
   const uint32_t row_columns =
       q_columns + (op.appends ? (op.k_is_v ? 1 : 2) * kv_columns : 0) + others;

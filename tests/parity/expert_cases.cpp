@@ -9,7 +9,7 @@
 namespace tokamak::parity {
 namespace {
 
-/// As kChunks, with fewer tokens at once.
+/// The steps of kChunks, with fewer tokens at once.
 const Steps kSlots = {80, {1, 3, 17, 64, 65, 80, 2}};
 
 const Steps& steps_of(bool many) {

@@ -49,8 +49,8 @@ uint64_t work_of(const Case& c) {
   return bytes * tokens;
 }
 
-/// What of `taken` this run computes. TOKAMAK_PARITY=smallest: the case with the least work alone;
-/// TOKAMAK_PARITY_EVERY=n: every n-th; all of them otherwise.
+/// The cases of `taken` that this run computes. TOKAMAK_PARITY=smallest: the one with the least
+/// work alone; TOKAMAK_PARITY_EVERY=n: every n-th; all of them otherwise.
 std::vector<Taken> chosen_of(std::vector<Taken> taken) {
   std::vector<Taken> chosen;
   if (taken.empty()) return chosen;

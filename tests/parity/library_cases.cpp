@@ -13,7 +13,7 @@ ValueId in_half(CaseBuilder& b, ValueId x, Half type = Half::kBf16) {
 /// An activation that is off by some units of f32 may be rounded to the bf16 beside the right one.
 constexpr double kActivated = kFunction + 3 * 0x1p-8;
 
-/// What makes f32 of x, which a case must have in the end.
+/// Makes f32 of x, which a case must have in the end.
 ValueId values(CaseBuilder& b, ValueId x, uint32_t columns, Half type = Half::kBf16) {
   const ValueId w = b.random("w", {24, columns}, half_dtype(type));
   return b.graph().add_node(HalfLinear{8, 16}, {x, w}).front();
@@ -45,7 +45,7 @@ std::vector<Case> to_half_cases() {
     const Half type = half == Half::kF16 ? Half::kF16 : Half::kBf16;
     CaseBuilder b(fmt::format("to_half of {} with a bias", dtype_name(half_dtype(half))));
     ValueId x = b.activation(264, 5);
-    // Of another op: all to_half of a case have the same kernel.
+    // The output of another op: all to_half of a case have the same kernel.
     if (half != Half::kNone) {
       x = b.graph().add_node(PairGlu{Activation::kIdentity, half}, {b.activation(528, 2)}).front();
     }
@@ -58,7 +58,7 @@ std::vector<Case> to_half_cases() {
   for (const DType dtype : types) {
     CaseBuilder b(fmt::format("to_half of {}", dtype_name(dtype)));
     const uint32_t columns = is_packed(dtype) ? 2 * packing(dtype).row_unit() : 72;
-    // Of another op, and exact: all to_half of a case have the same kernel.
+    // The output of another op, and exact: all to_half of a case have the same kernel.
     const PairGlu products = {Activation::kIdentity};
     const ValueId x = b.graph().add_node(products, {b.activation(2 * columns)}).front();
     const ValueId w = in_half(b, b.random("w", {40, columns}, dtype));
@@ -102,7 +102,7 @@ std::vector<Case> fused_norm_cases() {
   std::vector<Case> all;
   for (const FusedNorm& op : fused_norms(1e-3f)) {
     for (const uint32_t columns : {16u, 264u, 1032u}) {
-      // What rounds to f16 is nothing else than what rounds to bf16, but for one function.
+      // The kernel that rounds to f16 differs from that for bf16 by one function alone.
       if (op.rounded == Half::kF16 && (columns != 264 || op.plain)) continue;
       const bool has_bias = op.centered && columns != 264;
       CaseBuilder b(fmt::format(
@@ -130,7 +130,7 @@ std::vector<Case> norm_add_cases() {
   std::vector<Case> all;
   for (const NormAdd& op : norm_adds(1e-3f, 0.75f)) {
     for (const uint32_t columns : {16u, 264u, 1032u}) {
-      // What rounds to f16 is nothing else than what rounds to bf16, but for one function.
+      // The kernel that rounds to f16 differs from that for bf16 by one function alone.
       if (op.rounded == Half::kF16 && columns != 264) continue;
       const uint32_t heads = op.normed || columns == 1032 ? 1 : 2;
       CaseBuilder b(fmt::format(

@@ -28,7 +28,7 @@ Backend& backend(Grant grant) {
 
 class OpParity : public testing::TestWithParam<const KernelVariant*> {};
 
-/// What needs nothing is held to what every device has; its text is the same on all of them.
+/// A kernel that needs nothing runs with what every device has; its text is always the same.
 TEST_P(OpParity, MatchesTheReference) {
   const Features missing = GetParam()->needs & ~backend(Grant::kAll).device().features;
   if (missing != 0) {

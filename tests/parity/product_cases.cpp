@@ -176,7 +176,7 @@ std::vector<Case> split_linear_cases() {
   for (const DType dtype : every_text()) {
     add(2, dtype, {2 * packing(dtype).row_unit(), 34}, kSmallBatchSteps);
   }
-  // As many tokens as each tile is for, and more than fit one.
+  // The numbers of tokens are those each tile is for, and more than fit one.
   for (const uint32_t rows : {16u, 32u, 64u, 70u}) {
     CaseBuilder b(fmt::format("split_linear 8 parts, {} tokens", rows));
     const ValueId x = b.activation(1088), w = b.random("w", {134, 1088}, DType::kBF16);

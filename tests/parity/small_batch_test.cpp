@@ -1,4 +1,4 @@
-// What products of a few tokens leave alone: the rows after the last token.
+// The rows that products of a few tokens leave alone: those after the last token.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -12,7 +12,7 @@ std::vector<Case> unfold_cases() {
     uint32_t rows, columns;
     Unfold op;
   };
-  // What is read ends within the steps, or goes on after them.
+  // The shapes end within the steps, or go on after them.
   const Shape shapes[] = {{1, 1, {.taps = 1}},
                           {40, 3, {.taps = 3, .pad = 1}},
                           {700, 5, {.taps = 7, .stride = 3}},
@@ -46,7 +46,7 @@ std::vector<Case> group_norm_cases() {
 
 namespace {
 
-/// What a convolution looks back to is in its step: sequences begin anew with each.
+/// The rows before a convolution's are in its step: sequences begin anew with each.
 const Steps kWholeSequences = {150, {150, 1, 7, 64, 65}};
 
 /// Rates of snakes from slow to fast, with one that counts as none.

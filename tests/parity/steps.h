@@ -1,4 +1,4 @@
-// What the cases of several files have in common: steps, types, tolerances.
+// The part that cases of several files share: steps, types, tolerances.
 #pragma once
 #include <string>
 #include <vector>
@@ -23,8 +23,8 @@ inline constexpr double kAttention = 2e-5;
 // A device may round to the other neighbour when it packs an f16: one unit of 2^-11, averaged over
 // the keys.
 inline constexpr double kAttentionF16 = 2e-3;
-// Where a device rounds to the other neighbour, which is seldom, an element of a cache in q8 is
-// wrong by a step, a 127th of its head's largest.
+// The tolerance for a device that rounds to the other neighbour, which is seldom: an element of a
+// cache in q8 is wrong by a step, a 127th of its head's largest.
 inline constexpr double kAttentionQ8 = 1.0 / 127;
 inline double attention_tolerance(DType cache) {
   return cache == DType::kF32 ? kAttention : cache == DType::kF16 ? kAttentionF16 : kAttentionQ8;

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Engine>> open_fragile(const std::string& model, OpenOptio
   return Engine::load(std::move(files), std::move(backend), options, steady_clock());
 }
 
-/// What a user sees of a conversation: a prompt in chunks, sampled tokens, from lists and at a
+/// A conversation as its user sees it: a prompt in chunks, sampled tokens, from lists and at a
 /// temperature at which many are not enough, tokens that the device chooses, the logits after them.
 struct Conversation {
   std::vector<uint32_t> ids;

@@ -12,7 +12,7 @@ namespace tokamak::golden {
 namespace {
 
 constexpr uint32_t kContext = 48, kSequences = 8;
-/// What the allocator may keep more of at one time than at another; a software device, too.
+/// The bytes that the allocator may keep more of at times; a software device, too.
 constexpr int64_t kAllowedBytes = int64_t{256} << 10, kAllowedByDevice = int64_t{4} << 20;
 /// Results that are on their way at once have staging memory each: how many there ever were depends
 /// on the time that each took.
@@ -73,7 +73,7 @@ TEST_P(ManyRequests, GiveEverythingBack) {
     const auto id = scheduler->add(std::move(request));
     ASSERT_TRUE(id) << id.error().message;
     if (random() % 50 == 0) scheduler->cancel(*id);
-    // As many run as there are sequences; a few wait.
+    // The number that runs is that of the sequences; a few wait.
     do {
       ASSERT_TRUE(scheduler->step());
       ASSERT_TRUE(scheduler->wait());

@@ -33,7 +33,7 @@ Request request_of(uint32_t number, uint32_t vocab, bool is_greedy) {
   return request;
 }
 
-/// What each gives alone.
+/// The tokens that each gives alone.
 std::vector<std::vector<uint32_t>> run_alone(Engine& engine, bool is_greedy) {
   std::vector<std::vector<uint32_t>> all(kRequests);
   Scheduler* scheduler = *engine.scheduler();

@@ -1,4 +1,4 @@
-// What tests of reliability start from: a recorded model on a device and a prompt.
+// The start of tests of reliability: a recorded model on a device and a prompt.
 #pragma once
 #include "golden/reference.h"
 

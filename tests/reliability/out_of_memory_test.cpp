@@ -12,7 +12,7 @@
 
 namespace {
 
-/// What is left of the memory of devices.
+/// The memory that is left of devices.
 uint64_t device_room = UINT64_MAX;
 
 }  // namespace

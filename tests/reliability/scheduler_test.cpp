@@ -151,7 +151,7 @@ TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {
           ASSERT_TRUE(done) << done.error().message;
           const bool was_cancelled = done->finish == FinishReason::kCancelled;
           cancelled += was_cancelled ? 1 : 0;
-          // What a cancelled one has is the beginning of what it would have had.
+          // The tokens of a cancelled one are the beginning of what it would have had.
           ASSERT_LE(done->ids.size(), alone[number].size());
           EXPECT_TRUE(
               std::ranges::equal(done->ids, std::span(alone[number]).first(done->ids.size())));

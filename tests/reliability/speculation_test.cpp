@@ -46,7 +46,7 @@ Request request_of(uint32_t number, uint32_t vocab) {
   return request;
 }
 
-/// What each request gives alone, without guesses.
+/// The tokens that each request gives alone, without guesses.
 std::vector<std::vector<uint32_t>> tokens_alone(Engine& plain) {
   const uint32_t vocab = plain.compiled().facts.vocab;
   std::vector<std::vector<uint32_t>> alone(kNumbers);
@@ -121,14 +121,14 @@ TEST_P(GuessingSchedules, GiveEveryRequestItsOwnTokens) {
   ASSERT_TRUE(plain != nullptr && roomy != nullptr && tight != nullptr);
   Engine* const engines[] = {roomy.get(), tight.get()};
   run_schedules(engines, fault, tokens_alone(*plain));
-  // Where a state cannot take anything back nothing is guessed.
+  // A state that cannot take anything back has no guesses.
   const bool guesses = GetParam() != "lfm2";
   for (const auto* engine : {&roomy, &tight}) {
     const SchedulerStats stats = (*(*engine)->scheduler())->stats();
     EXPECT_EQ(stats.accepted_tokens > 0, guesses);
     EXPECT_EQ(stats.drafted_tokens > stats.accepted_tokens, guesses);
   }
-  // Where all layers have windows there are always pages.
+  // A model whose layers all have windows always has pages.
   EXPECT_TRUE((*tight->scheduler())->stats().preemptions > 0 || GetParam() == "mistral_swa");
   EXPECT_GT(fault.losses, 1u);
 }
@@ -235,7 +235,7 @@ TEST(DraftedSchedules, NeedADraftModelThatCanTakeGuessesBack) {
                   model_folder("llama_tied_rope3"), attending));
 }
 
-/// What requests of the built-in model give, which repeats itself when it is asked to.
+/// The answers to requests of the built-in model, which repeats itself when the prompt does.
 std::vector<Generation> answers_of(const std::string& backend, const std::string& speculate,
                                    const std::vector<GenerationParams>& all) {
   std::vector<Generation> answers;

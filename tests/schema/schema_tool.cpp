@@ -34,7 +34,7 @@ bool takes(const Grammar& grammar, std::string_view text) {
   return matcher.may_end();
 }
 
-/// What walks need of a tokenizer, once.
+/// The data that walks need of a tokenizer, once.
 struct Vocabulary {
   explicit Vocabulary(Tokenizer own)
       : tokenizer(std::move(own)), tokens(std::make_shared<const GrammarVocabulary>(tokenizer)) {

@@ -244,7 +244,7 @@ class AsyncifySenses(SenseTab):
         self.expect_recorded_senses("asyncify")
 
 
-# Of every family, and of every way to store weights.
+# A model of every family, and of every way to store weights.
 FAMILIES = ["gemma3_mm", "gemma4_moe", "gemma4_ple", "lfm2", "llama_gptq4_g128", "llama_mlx4_g64", "llama_sharded", "mistral_swa",
             "phi3_longrope", "qwen2_bias", "qwen3_5_text", "qwen3_moe", "qwen3_qknorm", "llama-q4_k_m.gguf"]
 

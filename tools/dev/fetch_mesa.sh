@@ -29,7 +29,7 @@ for package in "$work"/archives/*.deb; do
 done
 driver=$(find "$work/unpacked" -name libvulkan_lvp.so)
 folder=$(dirname "$driver")
-# What the driver needs and the packages bring; the rest is the system's.
+# The libraries that the driver needs and the packages bring; the rest is the system's.
 LD_LIBRARY_PATH=$folder ldd "$driver" | awk -v folder="$folder/" 'index($3, folder) == 1 {print $3}' |
   while read -r library; do cp -L "$library" "$work/lib/"; done
 cp "$driver" "$work/libvulkan_lvp.so"

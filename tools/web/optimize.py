@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-# What clang uses of WebAssembly.
+# The features of WebAssembly that clang uses.
 FEATURES = ["--enable-simd", "--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext",
             "--enable-mutable-globals", "--enable-multivalue", "--enable-reference-types", "--enable-extended-const"]
 # In the order of their names, instances of one template stand beside each other: gzip makes one percent less of them.

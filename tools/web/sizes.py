@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-# What a page may cost, compressed: docs/browser.md.
+# The limits of a page's size, compressed: docs/browser.md.
 LARGEST_KB = {"tokamak_web.wasm": 947, "tokamak_web.asyncify.wasm": 1166,
               "tokamak_web_whole.wasm": 1060, "tokamak_web_whole.asyncify.wasm": 1320}
 BROTLI = 'process.stdout.write(String(zlib.brotliCompressSync(fs.readFileSync(process.argv[1])).length))'
