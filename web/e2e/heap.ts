@@ -6,7 +6,7 @@ const ENDED = "The page has no Worker any more whose memory could be asked for."
 
 interface Usage {
   usedSize: number;
-  /** Of array buffers. */
+  /** The size of array buffers. */
   backingStorageSize?: number;
 }
 

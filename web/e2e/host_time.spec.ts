@@ -1,5 +1,5 @@
-// What a step of decoding takes beside the device and the browser's own calls: on the software driver, whose kernels take a
-// minute to compile. Without HOST_TIME it is left out.
+// The time that a step of decoding takes beside the device and the browser's own calls: on the software driver, whose
+// kernels take a minute to compile. Without HOST_TIME it is left out.
 import { expect, test } from "./pages.ts";
 
 /** Milliseconds that the module, the Worker's script and its turns of the event loop may take of a step. */
@@ -39,7 +39,7 @@ test("the host takes little beside the device", async ({ context, server }) => {
         count += 1;
         return result;
       };
-      // What the two clocks take themselves.
+      // The time of the two clocks themselves.
       const nothing = timed(() => 0), before = performance.now();
       for (let i = 0; i < 100_000; i += 1) nothing(1, 2);
       const clocks = (performance.now() - before - calls) / 100_000;

@@ -1,5 +1,5 @@
-// What the tab holds while a large checkpoint goes through it into the GPU: random weights of LARGE_MIB, on the software
-// driver, whose kernels take a minute to compile. Without LARGE_MIB it is left out.
+// The memory of the tab while a large checkpoint goes through it into the GPU: random weights of LARGE_MIB, on the
+// software driver, whose kernels take a minute to compile. Without LARGE_MIB it is left out.
 import { closeSync, cpSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { heapOfWorker } from "./heap.ts";

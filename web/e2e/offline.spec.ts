@@ -10,7 +10,7 @@ test("pages, documentation and search work offline after one visit", async ({ sh
     if (navigator.serviceWorker.controller) return;
     await new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
   });
-  // What only the memory takes is kept once it was needed.
+  // The files that only the memory needs are kept after their first use.
   const remember = async () => {
     await page.goto("memory.html?cpu&selfTest=0");
     await expect(page.getByText("Add a note, or ask.")).toBeVisible();

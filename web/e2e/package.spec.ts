@@ -1,4 +1,4 @@
-// What npm packs, in an empty project of Vite's: the ten lines of the README run, from its development server and built.
+// The package as npm packs it, in an empty project of Vite's: the README's ten lines run, from its dev server and built.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";

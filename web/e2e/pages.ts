@@ -1,5 +1,5 @@
-// What the tests of all pages need: one browser and one server for a file, a page that fails on errors
-// of its console, and the checks that every page passes.
+// The part that tests of all pages share: one browser and one server for a file, a page that fails on errors of its
+// console, and the checks that every page passes.
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import { type Browser, type BrowserContext, type Page, test as base, chromium, expect as plainExpect } from "@playwright/test";

@@ -84,7 +84,7 @@ test("what the fields do not take is said, and nothing is measured", async ({ op
   await expect(page.locator("#bench .error")).toContainText("2048");
 });
 
-/** What stands at jsDelivr in the test: as much of both engines as the page uses, with what it was asked noted. */
+/** The stand-in for jsDelivr: as much of both engines as the page uses, with a note of each call. */
 const FAKES: [part: string, code: string][] = [
   ["@huggingface/transformers@", `
     export const env = {};

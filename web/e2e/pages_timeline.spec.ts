@@ -6,7 +6,7 @@ interface Recorded {
   steps: { kernel: string; layer: number | null; us: number }[];
 }
 
-// What `tokamak profile --html` recorded of the tiny model on a software driver; its texts are cut.
+// A recording by `tokamak profile --html` of the tiny model on a software driver; its texts are cut.
 const RECORDED = JSON.parse(readFileSync(join(import.meta.dirname, "data/profile.json"), "utf8")) as Recorded;
 
 test("timeline: draws a step, goes through it by keyboard, plays", async ({ open }) => {

@@ -1,5 +1,5 @@
-// What is no text, with the real module: images that the browser decodes give the tokens that transformers recorded,
-// recordings the transcripts of a native program, and encoders their vectors and ranks.
+// The other models than those of text, with the real module: images that the browser decodes give the tokens that
+// transformers recorded, recordings the transcripts of a native program, and encoders their vectors and ranks.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Segment, TranscribeOptions, Transcript } from "tokamak-web";
@@ -149,7 +149,7 @@ test("vectors are the recorded ones, and documents are ranked as natively", asyn
   for (const [at, { embedding }] of cases.entries()) {
     expect(Math.max(...embedding.map((value, i) => Math.abs(value - vectors[at]!.embedding[i]!)))).toBeLessThan(1e-5);
   }
-  // What `tokamak rerank` says.
+  // The scores of `tokamak rerank`.
   const RANKED = [[1, 0.24158649], [2, 0.21929014], [0, 0.19451867]] as const;
   const ranks = found.ranks.results as { index: number; relevance_score: number }[];
   expect(ranks.map(({ index }) => index)).toEqual(RANKED.map(([index]) => index));
@@ -238,7 +238,7 @@ test("recordings become the transcripts of a native program", async ({ context, 
   expect(tokensOf(moonshine.ofFile)).toEqual(tokensOf(moonshine.transcript));
   expect([moonshine.transcript.duration, moonshine.parts, moonshine.hears]).toEqual([2.4, 1, true]);
 
-  // What `tokamak transcribe` says of it: it repeats itself, so that it is heard again at higher temperatures.
+  // The transcript of `tokamak transcribe`: it repeats itself, so that it is decoded again at higher temperatures.
   const whisper = await hear("hearing", "audio0.wav", {});
   expect(tokensOf(whisper.transcript)).toEqual([[139], [142]]);
   expect(whisper.transcript).toMatchObject({ duration: 1, language: "en" });

@@ -27,7 +27,7 @@ test("fifty engines leave the page as they found it", async ({ context, server }
   expect(grown).toBeLessThan(MORE);
 });
 
-/** What each engine wrote; every other one is closed in the middle of it. */
+/** The text of each engine; every other one is closed in the middle of it. */
 function soak(page: Page, address: string, count: number): Promise<string[]> {
   return page.evaluate(async ([from, times]) => {
     const { open } = (await import(`${from}package/index.js`)) as typeof import("tokamak-web");

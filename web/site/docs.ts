@@ -57,7 +57,7 @@ const CARD = 130;
 
 const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 
-/** As GitHub makes them, so that links between the files stay right. */
+/** Makes anchors like GitHub's, so that links between the files stay right. */
 function anchors(): (heading: string) => string {
   const taken = new Map<string, number>();
   return (heading) => {
@@ -92,7 +92,7 @@ function linkTo(href: string, file: string, known: Map<string, string>): string 
 /** All pages stand in docs/, and so do the pictures that they show. */
 const pictureAt = (src: string, file: string) => posix.relative("docs", posix.join(dirname(file), src));
 
-/** What is wider than a phone scrolls by itself, and can be reached by keyboard. */
+/** Makes wide tables and code scroll by themselves, and reachable by keyboard. */
 function renderer(): Markdown {
   const markdown = new MarkdownIt({ html: false, linkify: false });
   const { rules } = markdown.renderer;
@@ -150,7 +150,7 @@ function contents(made: Rendered[], current: string, folder: string): string {
     .join("\n");
 }
 
-/** What most visitors come for, each with its first sentence. */
+/** The pages for most visitors, each with its first sentence. */
 function cards(made: Rendered[]): string {
   const card = ({ page, title, sections }: Rendered) => {
     const first = sections.find(({ text }) => text !== "")?.text ?? "";

@@ -1,7 +1,7 @@
-// What every page has in its head, first: which characters, and what a page may load.
+// The first elements of every page's head: which characters, and what a page may load.
 import type { Plugin } from "vite";
 
-/** Where the page bench has other engines from, when its visitor asks for one. */
+/** The origin of other engines for the page bench, when its visitor wants one. */
 const ENGINES = "https://cdn.jsdelivr.net";
 
 const policy = (isBench: boolean) => [

@@ -9,7 +9,7 @@ const ID = "virtual:profile-page";
 // In the order in which src/report/profile_page.cpp puts them together.
 const SCRIPTS = ["common.js", "timeline.js", "roofline.js", "profile.js"];
 
-/** What stands between the tags, with the header's own parts before it. */
+/** The markup between the tags, with the header's own parts before it. */
 function markup(page: string): string {
   const header = /<header>([\s\S]*)<\/header>/.exec(page)?.[1] ?? "";
   const main = /<main>([\s\S]*)<\/main>/.exec(page)?.[1] ?? "";

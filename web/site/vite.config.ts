@@ -13,7 +13,7 @@ const here = import.meta.dirname;
 const root = join(here, "../..");
 const dist = join(here, "dist");
 const MODEL = join(root, "models/storyteller");
-/** What the service worker keeps once somebody has needed it. */
+/** The files that the service worker keeps once somebody has needed them. */
 const LATER = /_whole(\.asyncify)?\.wasm$|assets\/sqlite/;
 const MODEL_FILES = /\.(json|jinja|safetensors)$/;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));

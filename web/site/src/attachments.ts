@@ -16,7 +16,7 @@ export interface Attachments {
   take(): Blob[];
 }
 
-/** What an image shows itself with; its address ends with the element's use. */
+/** Makes the element that shows an image; its address ends with the element's use. */
 export function shownImage(image: Blob, name: string): HTMLImageElement {
   const url = URL.createObjectURL(image);
   const element = h("img", { src: url, alt: name });

@@ -62,7 +62,7 @@ const other = beside(() => {
   return asked && { tokens: Math.max(2, asked.generate?.[0] ?? 0), repetitions: asked.repetitions ?? 1 };
 });
 
-/** What the form asks for, or null where a field is wrong, which the browser then says. */
+/** The options of the form, or null where a field is wrong, which the browser then shows. */
 function chosen(): BenchOptions | null {
   if (!form.reportValidity()) return null;
   return {

@@ -1,4 +1,4 @@
-// What `engine.bench()` gives, as `tokamak bench -o json` has it, and that as text.
+// The result of `engine.bench()`, as in `tokamak bench -o json`, and that as text.
 import type { Engine } from "tokamak-web";
 import { bytes, figure, seconds } from "./numbers.ts";
 import { deviceLines } from "./report.ts";
@@ -69,7 +69,7 @@ export function testCells(test: BenchTest): string[] {
   ];
 }
 
-/** What of the results is right, and what is not, in a sentence each. */
+/** The checks of the results, a sentence each, and whether they are right. */
 export function checkLines(check: BenchCheck): { text: string; right: boolean }[] {
   const { max_relative_error: error, error_limit: limit } = check;
   const lines = [

@@ -8,7 +8,7 @@ import { showError } from "./shell.ts";
 const PROMPT = "Write a long story about a small robot that learns to paint.";
 const TITLES = ["Engine", "Model", "Tokens", "First token", "Tokens/s"];
 
-/** What was measured of an engine: the median of its repetitions by tokens per second. */
+/** The measurement of an engine: the median of its repetitions by tokens per second. */
 export interface Measured extends Timing {
   engine: string;
   model: string;

@@ -49,7 +49,7 @@ function imagesElement(ids: string[]): HTMLElement {
   return row;
 }
 
-/** Where what the model was told besides is from, and what that was. */
+/** The element with what was added to the prompt, and the sources of that. */
 function memoryElement({ sources, context }: NonNullable<Turn["memory"]>): HTMLElement {
   return h("details", { class: "recalled" }, h("summary", {}, `From memory: ${sources.join(", ")}`), h("pre", { class: "wrapped" }, context));
 }
@@ -133,7 +133,7 @@ async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Tur
   return [...turns.slice(0, -1), { ...last, content: `${found.context}\n${last.content}` }];
 }
 
-/** What the model continues: a chat, or for a model without a template the text so far. */
+/** Begins what the model continues: a chat, or for a model without a template the text so far. */
 async function begin(own: Engine, turns: Turn[]): Promise<Run> {
   const options = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
   if (own.model.hasTemplate) {

@@ -9,7 +9,7 @@ const SHARE = 4; // the context is at least this many times the budget
 
 export interface ChatMemory {
   readonly element: HTMLElement;
-  /** What stands before the message; nothing where the switch is off or nothing is known. */
+  /** The text before the message; nothing where the switch is off or nothing is known. */
   recall(question: string, reader: Engine): Promise<Recalled | undefined>;
 }
 

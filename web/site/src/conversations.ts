@@ -7,7 +7,7 @@ export interface Turn {
   content: string;
   /** By the numbers that kept_images.ts knows them by. */
   images?: string[];
-  /** What stood before the question of an answer, and where that is from. */
+  /** The text before the question of an answer, and its sources. */
   memory?: { context: string; sources: string[] };
 }
 

@@ -8,7 +8,7 @@ const base = /\/docs\/[^/]*$/.test(location.pathname) ? "../" : "./";
 startPage("docs", base);
 mountSearch(byId("search"), base);
 
-// Where there is room the list stands open beside the text. It is closed without scripts, which is well.
+// A wide window has the list open beside the text. It is closed without scripts, which is well.
 const contents = byId<HTMLDetailsElement>("contents");
 const wide = matchMedia("(min-width: 900px)");
 const follow = () => (contents.open = wide.matches);

@@ -1,4 +1,4 @@
-// What a model becomes between its files and the device, as `tokamak inspect` shows it.
+// The stages of a model between its files and the device, as `tokamak inspect` shows them.
 import { type InspectOptions, type Look, type View, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Finder, finder } from "./finder.ts";

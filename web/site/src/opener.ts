@@ -32,7 +32,7 @@ export function settings(id = "model"): { model: string | null; options: OpenOpt
   return { model: asked.get(id), options };
 }
 
-/** What is opened for a name: the model beside the site, else what tokamak-web takes. */
+/** The source for a name: the model beside the site, else what tokamak-web takes. */
 export function sourceOf(name: string, base = "./"): Source {
   return name === BUILTIN ? new URL(`${base}models/storyteller/`, document.baseURI) : name;
 }
@@ -71,18 +71,18 @@ export interface Opener {
   start(): Promise<void>;
 }
 
-/** What a page changes about the panel. */
+/** The changes of a page to the panel. */
 export interface Extras {
   /** Takes files that were dropped, if they are none of a model's. */
   claims?(files: File[]): boolean;
   /** Models to choose from in place of those for texts. */
   suggested?: { name: string; about: string }[];
-  /** What stands there at first in place of the built-in model; with "" nothing is opened by itself. */
+  /** The first text in place of the built-in model; with "" nothing is opened by itself. */
   initial?: string;
-  /** What tells this panel from others of the page, where there are several: its parameter of the address, and a title. */
+  /** The mark of this panel where a page has several: its parameter of the address, and a title. */
   id?: string;
   title?: string;
-  /** What else the model of that name is opened with. */
+  /** The further options for the model of that name. */
   options?(name: string): LookOptions;
 }
 
@@ -106,7 +106,7 @@ export function opener<T extends Look>(
   const files = h("input", { type: "file", id: idOf("files"), multiple: true, class: "visually-hidden" });
   const folder = h("input", { type: "file", id: idOf("folder"), webkitdirectory: true, class: "visually-hidden" });
   const status = h("p", { class: "status", role: "status", id: `${id}-status` });
-  /** What the model takes, which stands there before the download begins. */
+  /** The memory that the model takes, shown before the download begins. */
   const budget = h("p", { class: "status", id: `${id}-budget` });
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": `Opening the ${shown.toLowerCase()}` });
   const openButton = h("button", { type: "submit" }, "Open");

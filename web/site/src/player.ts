@@ -1,7 +1,7 @@
 // Plays samples as they come, one part after the other without gaps, and knows how many of them have been heard.
 import type { Loudspeaker } from "tokamak-web";
 
-/** What is cut off fades, since a sound that breaks off clicks; in seconds. */
+/** The fade of a sound that is cut, since one that breaks off clicks; in seconds. */
 const FADE = 0.005;
 
 interface Part {
@@ -46,7 +46,7 @@ export class Player implements Loudspeaker {
     this.#end = 0;
   }
 
-  /** What the context has played takes a moment to the ears. */
+  /** The samples that are heard: those that the context has played take a moment to the ears. */
   played(): number {
     const { currentTime, outputLatency = 0 } = this.#context;
     const heardAt = currentTime - outputLatency;

@@ -1,4 +1,4 @@
-// What was found about a device, as Markdown to put into an issue.
+// The findings about a device, as Markdown to put into an issue.
 import type { Engine } from "tokamak-web";
 import { seconds } from "./numbers.ts";
 import { type Outcome, type SelfTest, isRight, isWrong } from "./suite.ts";

@@ -32,7 +32,7 @@ export function find(sections: Section[], query: string): Found[] {
       score += own;
     }
     if (heading === words.join(" ")) score += 20;
-    // What decisions say is history: the guides come first.
+    // A decision is history: the guides come first.
     if (score > 0) found.push({ section, score: section.page.startsWith("decision-") ? score / 2 : score });
   }
   return found.sort((a, b) => b.score - a.score);

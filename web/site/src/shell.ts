@@ -1,4 +1,4 @@
-// What all pages have: the header with the other pages, the colour scheme, errors in sight.
+// The frame of all pages: the header with the other pages, the colour scheme, errors in sight.
 import { h } from "./dom.ts";
 
 const PAGES = [

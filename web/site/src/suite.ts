@@ -72,7 +72,7 @@ export async function runGolden(engine: Engine, golden: Golden, signal: AbortSig
   }
 }
 
-/** What `engine.selfTest()` gives. */
+/** The result of `engine.selfTest()`. */
 export interface SelfTest {
   kernels: { kernel: string; cases: number; failure: string; skipped: string }[];
   seconds: number;

@@ -131,7 +131,7 @@ async function end(): Promise<void> {
   stop.hidden = true;
   refresh();
   await own.microphone?.close();
-  // What is cut off has faded by then.
+  // A sound that is cut off has faded by then.
   setTimeout(() => void own.player.close(), 100);
 }
 
@@ -165,7 +165,7 @@ function beginTurn(question: string): void {
   entry.scrollIntoView({ block: "nearest" });
 }
 
-/** What was not heard of the answer is not kept. */
+/** The part of the answer that was not heard is not kept. */
 function endTurn(turn: Turn | undefined): void {
   if (!current) return;
   const { said, entry } = current;

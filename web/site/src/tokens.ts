@@ -1,4 +1,4 @@
-// What the model's tokenizer makes of a text, as it is typed.
+// The tokens that the model's tokenizer makes of a text, as it is typed.
 import type { Look } from "tokamak-web";
 import { copyButton, h } from "./dom.ts";
 import { showError } from "./shell.ts";

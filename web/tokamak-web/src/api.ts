@@ -44,7 +44,7 @@ export interface OpenOptions {
   cacheTokens?: number;
   quantize?: "q8" | "q4";
   pooling?: "mean" | "last" | "cls";
-  /** What makes a sound of what a model says that speaks: a folder with config.json and model.safetensors. */
+  /** The codec that makes sound of a speech model's output: a folder with config.json and model.safetensors. */
   codec?: Source;
   /** How large images are read, where the model sees: larger ones are made smaller. 0: text only. 1 unless given. */
   megapixels?: number;
@@ -72,14 +72,14 @@ export interface OpenOptions {
   wait?: "jspi" | "asyncify";
   onProgress?(progress: Progress): void;
   onNotice?(text: string): void;
-  /** What `check` finds, before anything is downloaded; false ends the opening with the code `cancelled`. */
+  /** Takes the findings of `check`, before anything is downloaded; false ends the opening with the code `cancelled`. */
   onCheck?(found: Check): boolean | void | Promise<boolean | void>;
   /** Whether these models may be removed to make room; nothing is removed unless it says so. */
   onEvict?(models: StoredModel[]): boolean | Promise<boolean>;
 }
 
 export interface LookOptions extends OpenOptions {
-  /** What the model is looked at for, in place of this device; nothing is asked of that then. */
+  /** The device that the model is looked at for, in place of this one, which then is not needed. */
   device?: AssumedDevice;
 }
 
@@ -183,7 +183,7 @@ export interface LongOptions {
   onProgress?(doing: Doing): void;
 }
 
-/** As of `tokamak bench`; lists give one test for each number. */
+/** The options of `tokamak bench`; lists give one test for each number. */
 export interface BenchOptions extends LongOptions {
   /** Tokens of prompts that are read, and tokens that are generated; 0: no such test. */
   prompts?: number[];
@@ -199,8 +199,8 @@ export interface BenchOptions extends LongOptions {
 }
 
 /**
- * What an engine tells, each with a sentence. `lost` and `restored`: the device, while texts go on.
- * `stopped` and `reopened`: the Worker, in whose place there is a new one; texts go on as well.
+ * The events of an engine, each with a sentence. `lost` and `restored`: the device, while texts go on. `stopped` and
+ * `reopened`: the Worker, in whose place there is a new one; texts go on as well.
  */
 export type EngineEvent = "notice" | "lost" | "restored" | "stopped" | "reopened";
 
@@ -224,13 +224,13 @@ export interface Exchange {
   body: ReadableStream<string>;
 }
 
-/** What there is to see of a model. */
+/** A model that can be looked at. */
 export interface Look {
   readonly model: ModelFacts;
-  /** What the model runs on: the browser's GPU, or the CPU. */
+  /** The device of the model: the browser's GPU, or the CPU. */
   readonly adapter: Adapter;
   tokenize(text: string, options?: { special?: boolean }): Promise<Uint32Array>;
-  /** As `tokenize`, with the text of each token; bytes that are no whole character are "\ufffd". */
+  /** Tokenizes like `tokenize`, with the text of each token; bytes that are no whole character are "\ufffd". */
   tokens(text: string, options?: { special?: boolean }): Promise<{ id: number; text: string }[]>;
   detokenize(ids: Iterable<number>): Promise<string>;
   /** The prompt that the model's template makes of messages. */
@@ -239,9 +239,9 @@ export interface Look {
   inspect(view: View, options?: InspectOptions): Promise<unknown>;
   /** Every WGSL kernel and variant, and the steps of the plan that run it. */
   kernels(): Promise<unknown>;
-  /** What a step of the plan runs, its WGSL, and why no other variant. */
+  /** The kernel of a step of the plan, its WGSL, and why no other variant runs. */
   kernel(place: { phase: number; step: number }): Promise<unknown>;
-  /** What it returns ends it. */
+  /** Adds a listener; the function that it returns removes it. */
   on(event: EngineEvent, listener: (text: string) => void): () => void;
   close(): Promise<void>;
 }
@@ -265,7 +265,7 @@ export interface Engine extends Look, Quoter {
    * with a `pooling`. Takes the option `memory` of `open`.
    */
   memory(name?: string): DocumentMemory;
-  /** What is said in a recording, by a model that hears. */
+  /** Writes down a recording, by a speech-to-text model. */
   transcribe(sound: Sound, options?: TranscribeOptions): Promise<Transcript>;
   /**
    * A text as sound, by a model that speaks and was opened with a `codec`. One that comes part by part is said sentence by

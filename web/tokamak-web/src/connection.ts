@@ -36,7 +36,7 @@ interface Waiting {
 export interface Sent {
   result: Promise<unknown>;
   cancel(): void;
-  /** What comes next of a text that is said and open. */
+  /** Adds the next part of an open text that is spoken. */
   write(text: string, isLast: boolean): void;
 }
 
@@ -46,7 +46,7 @@ export interface Opening {
   part(part: Part): void;
 }
 
-/** What opens the model in a new Worker after this error; null: it has stopped for good. */
+/** Opens the model in a new Worker after this error; null: it has stopped for good. */
 export type Recover = (error: TokamakError) => Opening | null;
 
 export class Connection {

@@ -1,4 +1,4 @@
-// What an engine hears and says, over its connection.
+// The sound that an engine takes and makes, over its connection.
 import type { SpeakOptions, Speech, TalkLoop, TalkState, TranscribeOptions, Transcript } from "./api.ts";
 import type { Connection, Sent } from "./connection.ts";
 import { MadeSound } from "./made_sound.ts";
@@ -10,7 +10,7 @@ export async function transcribed(connection: Connection, samples: Float32Array,
   const { result } = connection.send(
     { kind: "transcribe", samples, values },
     (part) => {
-      // What a new Worker says again is known already.
+      // A segment that a new Worker repeats is known already.
       if (part.kind === "segment" && ++again > told) {
         told = again;
         onSegment?.(part.segment);

@@ -1,4 +1,4 @@
-// What goes wrong, with a code that a program can act on.
+// The errors, with a code that a program can act on.
 
 export const ERROR_CODES = [
   "usage", // a value that the API does not take
@@ -29,7 +29,7 @@ export class TokamakError extends Error {
   }
 }
 
-/** What can be posted of an error. */
+/** The part of an error that can be posted. */
 export interface ErrorData {
   code: ErrorCode;
   message: string;

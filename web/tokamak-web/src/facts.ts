@@ -5,7 +5,7 @@ export interface Adapter {
   driver: string;
   features: string[];
   limits: Record<string, number>;
-  /** What the kernels can be at best, by the features. */
+  /** The best tier of kernels, by the features. */
   tier: number;
   /** A driver that computes on the CPU. */
   software: boolean;
@@ -52,7 +52,7 @@ export interface LoadTimes {
   total: number;
   compile: number;
   upload: number;
-  /** What the kernels' self-test took. */
+  /** The time of the kernels' self-test. */
   test: number;
 }
 
@@ -66,7 +66,7 @@ export interface Check {
   cached: number;
   /** Bytes that the Worker's module takes at most beside the device's memory. */
   module: number;
-  /** What the browser may still store; absent where it does not say. */
+  /** The bytes that the browser may still store; absent where it gives no number. */
   quota?: number;
   /** Absent where it does not run. */
   model?: ModelFacts;

@@ -15,7 +15,7 @@ export class MadeSound {
     this.#tell = tell;
   }
 
-  /** What comes next is of that piece of the text. */
+  /** Begins the sound of that piece of the text. */
   begin(piece: string): void {
     if (this.#repeatedPieces > 0) {
       this.#repeatedPieces -= 1;

@@ -73,7 +73,7 @@ async function storageIsFull(): Promise<TokamakError> {
 
 export class Memories {
   readonly #stores: UseStores;
-  /** What the export under way has written. */
+  /** The lines that the export in progress has written. */
   #lines: string[] = [];
 
   constructor(stores: UseStores) {

@@ -26,7 +26,7 @@ export interface MemoryProgress {
 }
 
 export interface AddOptions extends ChunkOptions, WithSignal {
-  /** Where it is from; the name of a file unless given. A text of the same source takes the older one's place. */
+  /** The source of the text; the name of a file unless given. A text of the same source takes the older one's place. */
   source?: string;
   meta?: Record<string, string>;
   /** Regular expressions of what is secret besides what is known to be; the store remembers them. */
@@ -98,7 +98,7 @@ export interface MemoryDocument {
 
 export interface MemoryList {
   documents: MemoryDocument[];
-  /** What has made the vectors; absent in a store that never had a document. */
+  /** The model that has made the vectors; absent in a store that never had a document. */
   model?: string;
   pooling?: string;
 }

@@ -1,9 +1,9 @@
-// What the module is told of a model: its name, its files by number, and how it shall be opened.
+// The values of a model for the module: its name, its files by number, and how it shall be opened.
 import type { ModelFile, ResolvedModel } from "./models/types.ts";
 import type { OpenCall, PostedOptions } from "./protocol.ts";
 import type { SessionModule } from "./session_host.ts";
 
-/** What the module's `open` and `check` take of a model. */
+/** The values that the module's `open` and `check` take of a model. */
 export function modelValues({ options }: OpenCall, module: SessionModule, found: ResolvedModel) {
   return { ...openValues(options), ...filesOf(module, found) };
 }
@@ -34,7 +34,7 @@ function given(module: SessionModule, file: ModelFile) {
   return { name: file.name, size: file.size, id: module.files.add(read) };
 }
 
-/** What they take of the options. */
+/** The values that they take of the options. */
 export function openValues({ wasm, whole, sqlite, sqliteWasm, memory, codec, wait, cache, token, endpoint, ...values }: PostedOptions) {
   return values;
 }

@@ -23,7 +23,7 @@ export class OpenText {
     this.#wake();
   }
 
-  /** What has come since the last call. */
+  /** The text since the last call. */
   now(): Part {
     const text = this.#text;
     this.#text = "";

@@ -6,7 +6,7 @@
 import type { Engine } from "./api.ts";
 import { answerSound } from "./openai_sound.ts";
 
-/** What a browser's own `fetch` does with an aborted signal. */
+/** The error of a browser's own `fetch` with an aborted signal. */
 function abortError(signal: AbortSignal): unknown {
   return signal.reason ?? new DOMException("The request was aborted.", "AbortError");
 }

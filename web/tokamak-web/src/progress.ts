@@ -1,7 +1,7 @@
 // One number for everything that opening a model takes.
 import type { Progress } from "./api.ts";
 
-// What the phases take of the whole. Bytes come by the network or, with files that are here, by reading.
+// The shares of the phases in the whole. Bytes come by the network or, with files that are here, by reading.
 const WEIGHTS = { bytes: 0.6, compile: 0.2, upload: 0.15, "self-test": 0.05 };
 type Weighed = keyof typeof WEIGHTS;
 

@@ -1,5 +1,5 @@
-// What the page and the Worker post each other. Every call of the page has a number, which the messages
-// that answer it carry.
+// The messages between the page and the Worker. Every call of the page has a number, which the messages that answer it
+// carry.
 import type { Doing, Generation, LookOptions, Piece, Progress, Segment } from "./api.ts";
 import type { ErrorData } from "./errors.ts";
 import type { PostedSource, StoredModel } from "./models/types.ts";
@@ -55,7 +55,7 @@ export interface SpeakCall {
   /** More of the text follows in messages of its own. */
   isOpen: boolean;
 }
-/** What a microphone hears in a conversation by voice: an utterance, where one has ended, and the result. */
+/** The sound of a microphone in a conversation by voice: an utterance, where one has ended, and the result. */
 export interface ListenCall {
   kind: "listen";
   samples: Float32Array;
@@ -74,11 +74,11 @@ export type ToWorker =
   | { kind: "call"; id: number; call: Call }
   /** Ends the call: with what there is where it is a text, with `cancelled` otherwise. */
   | { kind: "cancel"; id: number }
-  /** What comes next of an open text that is said. */
+  /** The next part of an open text that is spoken. */
   | { kind: "text"; id: number; text: string; isLast: boolean }
   | { kind: "evict"; question: number; allowed: boolean };
 
-/** What comes before the end of a call. */
+/** The messages before the end of a call. */
 export type Part =
   | { kind: "progress"; progress: Progress }
   | { kind: "doing"; doing: Doing }

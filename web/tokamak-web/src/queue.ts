@@ -1,4 +1,4 @@
-// What comes from one side and is iterated over on the other.
+// A queue between one side that adds and another that iterates.
 
 export class Queue<T> implements AsyncIterable<T> {
   readonly #waiting: T[] = [];

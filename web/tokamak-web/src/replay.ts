@@ -21,7 +21,7 @@ export class ReplayedText {
     return this.#differs;
   }
 
-  /** What is new of a piece; null where nothing is. */
+  /** The new part of a piece; null where there is none. */
   add({ text, ids, logprobs }: Piece): Piece | null {
     const seen = { text: this.#text.length - this.#again.text, ids: this.#ids.length - this.#again.ids };
     const differing = ids.slice(0, seen.ids).findIndex((id, i) => id !== this.#ids[this.#again.ids + i]);

@@ -1,4 +1,4 @@
-// What a microphone gives, at the 16 kHz that the models hear, as it comes.
+// The sound of a microphone, brought to the 16 kHz of the models as it comes.
 
 export const RATE = 16_000;
 
@@ -15,7 +15,7 @@ export class Resampler {
   readonly #cutoff: number;
   /** Samples to each side that one of the output is made of. */
   readonly #reach: number;
-  /** What later samples still need, and where the next one lies in it. */
+  /** The samples that later ones still need, and where the next one lies in them. */
   #kept: Float32Array;
   #at: number;
 

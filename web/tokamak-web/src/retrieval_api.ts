@@ -9,7 +9,7 @@ export interface EmbedOptions {
 }
 
 export interface RerankOptions {
-  /** What makes a document a good one, for models that are told; as they were trained unless given. */
+  /** The instruction on what makes a document a good one, for models that take one; as trained unless given. */
   instruction?: string;
   /** Cut documents that do not fit; true unless given. */
   truncate?: boolean;

@@ -2,7 +2,7 @@
 import type { Generation, Piece, Run } from "./api.ts";
 import { Queue } from "./queue.ts";
 
-/** What `start` is given calls `piece` for each piece; the promise it returns is the result's. */
+/** A run that calls the `piece` of `start` for each piece; the promise it returns is the result's. */
 export class RunUnderWay implements Run {
   readonly result: Promise<Generation>;
   readonly #cancel: () => void;

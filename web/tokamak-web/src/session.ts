@@ -29,7 +29,7 @@ export class Session {
   readonly #questions = new Map<number, (allowed: boolean) => void>();
   #opened: Opened | null = null;
   #question = 0;
-  /** Where the module's reports of progress go. */
+  /** The receiver of the module's reports of progress. */
   #progress: ((progress: Omit<Progress, "overall">) => void) | null = null;
   readonly #sounds = new Sounds();
   readonly #memories: Memories;
@@ -119,7 +119,7 @@ export class Session {
       const values = modelValues(call, module, found);
       const { device, ...facts } = await module.call<OpenReply>("open", values, signal);
       const codec = await this.#openCodec(call, module, signal);
-      // What was read before all bytes have the right hash may be wrong.
+      // A part that was read before all bytes have the right hash may be wrong.
       await Promise.all([found.complete, codec?.complete]);
       this.#opened = { module, pump: new Pump(module), options: call.options };
       this.#progress?.({ phase: "ready", loaded: 1, total: 1, cached: false });
@@ -159,7 +159,7 @@ export class Session {
     });
   }
 
-  /** As `check`, but the module stays for what there is to see of the model. */
+  /** Checks like `check`, but the module stays, so that the model can be looked at. */
   #look(call: OpenCall, asker: Asker, signal: AbortSignal): Promise<unknown> {
     return this.#withHeaders(call, asker, signal, async ({ module, waiting, values }) => {
       const { device, model } = await module.call<OpenReply>("check", values, signal);

@@ -1,4 +1,4 @@
-// What a session needs of the Worker that it is in, so that a test can stand in for it.
+// The part of its Worker that a session needs, so that a test can stand in for it.
 import type { Files } from "./host/file.ts";
 import type { DeviceWatch } from "./host/gpu.ts";
 import type { Sql } from "./host/sql.ts";

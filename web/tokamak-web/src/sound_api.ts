@@ -12,21 +12,21 @@ export interface Segment {
 
 export interface Transcript {
   text: string;
-  /** As "en"; absent where it is not known. */
+  /** The language, such as "en"; absent where it is not known. */
   language?: string;
   /** Seconds. */
   duration: number;
   segments: (Segment & { tokens: number[] })[];
-  /** Where a format was asked for. */
+  /** The file, where a format was given. */
   file?: string;
 }
 
 export interface TranscribeOptions {
-  /** As "en"; found out unless given, where the model knows several. */
+  /** The language, such as "en"; detected unless given, where the model knows several. */
   language?: string;
   /** Into English. */
   translate?: boolean;
-  /** What the text goes on from: names, spelling. */
+  /** The text before: names, spelling. */
   prompt?: string;
   temperature?: number;
   /** False: segments are whole windows. */

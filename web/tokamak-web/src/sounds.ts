@@ -52,7 +52,7 @@ export class Sounds {
     this.#recordings.get(id)?.part({ kind: "segment", segment });
   }
 
-  /** What makes the sound of the model that is open. */
+  /** Opens the codec of the model that is open. */
   async openCodec(module: SessionModule, found: ResolvedModel, signal: AbortSignal): Promise<void> {
     // A read that fails says the same, and is told instead.
     found.complete?.catch(() => {});
@@ -67,7 +67,7 @@ export class Sounds {
     return turn.finally(() => this.#texts.delete(call));
   }
 
-  /** As far as it is there, some samples at a time; what the page has to say comes in between. */
+  /** Speaks the text as far as it is there, some samples at a time; the page's calls come in between. */
   async #say(module: SessionModule, values: object, whole: OpenText, signal: AbortSignal): Promise<unknown> {
     const turns = new Turns();
     try {

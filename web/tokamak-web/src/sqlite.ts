@@ -2,7 +2,7 @@
 import init from "@sqlite.org/sqlite-wasm";
 import type { Pool, Sqlite } from "./host/sql.ts";
 
-/** What is used of it; its types know it only as a whole. */
+/** The part of it that is used; its types know it only as a whole. */
 interface Api {
   capi: { sqlite3_db_config(database: number, option: number, value: number, out: number): number };
   wasm: { exports: Sqlite["exports"]; heap8u(): Uint8Array; alloc(bytes: number): number; dealloc(address: number): void };

@@ -11,7 +11,7 @@ export class Store<State extends object> {
   /** The same object until something changes. */
   readonly getSnapshot = (): Readonly<State> => this.#state;
 
-  /** What it returns ends it. */
+  /** Adds a listener; the function that it returns removes it. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => {

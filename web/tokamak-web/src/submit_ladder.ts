@@ -13,7 +13,7 @@ const LOCK = "tokamak:attempt";
 interface Note {
   /** Another version may do better. */
   browser: string;
-  /** Of SUBMIT_STEPS. */
+  /** The index in SUBMIT_STEPS. */
   step: number;
   isTrying: boolean;
 }

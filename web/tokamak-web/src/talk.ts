@@ -137,7 +137,7 @@ class TalkUnderWay implements Talk {
     if (task === "listen") this.#show(idle ? "listening" : "hearing");
   }
 
-  /** What is cut off by the next task fails, which is no error. */
+  /** A task that the next one cuts off fails, which is no error. */
   #run(work: (own: AbortController) => Promise<void>): void {
     const own = this.#work;
     work(own).catch((error: unknown) => own.signal.aborted || this.#end({ error }));
@@ -148,7 +148,7 @@ class TalkUnderWay implements Talk {
     const { listener, hearing } = this.#options;
     const { text } = await listener.transcribe(utterance, { ...hearing, signal });
     this.#next(async () => {
-      // What was heard meanwhile has come before this. They may have gone on: then it was not all.
+      // The sound of the meantime has come before this. They may have gone on: then it was not all.
       if (!signal.aborted) this.#follow(await this.#loop.heard(text));
     });
   }

@@ -2,7 +2,7 @@
 import type { Engine, GenerateOptions, Message } from "./api.ts";
 import type { SpeakOptions, TranscribeOptions } from "./sound_api.ts";
 
-/** What plays the answers. */
+/** The player of the answers. */
 export interface Loudspeaker {
   /** Samples that follow those before, and their number in a second. */
   play(samples: Float32Array, rate: number): void;
@@ -20,9 +20,9 @@ export interface TalkOptions {
   /** A model that speaks, opened with its `codec`. */
   speaker: Engine;
   loudspeaker: Loudspeaker;
-  /** What the answerer is told first. */
+  /** The first message for the answerer. */
   system?: string;
-  /** What was said before, from which the conversation goes on; in place of `system`. */
+  /** The messages before, from which the conversation goes on; in place of `system`. */
   messages?: Message[];
   /** False: nothing is heard during an answer, for loudspeakers that the microphone hears. */
   mayInterrupt?: boolean;
@@ -59,9 +59,9 @@ export type TalkEvent =
 
 /** A conversation under way: what happens, to iterate over. Leaving the loop closes it. */
 export interface Talk extends AsyncIterable<TalkEvent> {
-  /** What was said so far: of an answer what was heard. */
+  /** The messages so far: of an answer the part that was heard. */
   readonly messages: readonly Message[];
-  /** What the microphone has heard since the last call: samples of one channel, 16,000 a second unless the rate says otherwise. */
+  /** Takes the microphone's sound since the last call: samples of one channel, 16,000 a second unless `rate` differs. */
   listen(samples: Float32Array, rate?: number): void;
   /** A question that is not spoken; it ends an answer that is under way. */
   ask(question: string): void;
@@ -78,7 +78,7 @@ export interface TalkLoopOptions {
   interruptions?: boolean;
 }
 
-/** What is to be done: listen on, write down what was said, or answer the question. */
+/** The task: listen on, write down what was spoken, or answer the question. */
 export interface TalkState {
   task: "listen" | "transcribe" | "answer";
   /** Whether nobody speaks and nothing is to be done. */

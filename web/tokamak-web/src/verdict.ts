@@ -7,7 +7,7 @@ const GIB = 1024 ** 3;
 const SMALL_BUFFER = GIB;
 const SMALL_BUDGET = 1.2e9;
 const TIGHT = 0.8;
-// What web_memory_test holds it to.
+// The limits of web_memory_test.
 const MODULE = 24e6, MODULE_PER_TOKENIZER = 2;
 
 /** Errors that say that the model does not run here; any other is about the model or the way to it. */
@@ -15,7 +15,7 @@ const REFUSALS: readonly ErrorCode[] = ["unsupported", "out-of-memory", "device"
 
 export type DeviceReply = Omit<Adapter, "waiting">;
 
-/** What the module's `check` and `open` say. */
+/** The reply of the module's `check` and `open`. */
 export interface OpenReply {
   model: ModelFacts;
   device: DeviceReply;

@@ -1,4 +1,4 @@
-// What stands in for the module and for the Worker.
+// The stand-ins for the module and for the Worker.
 import type { ToPage, ToWorker } from "../src/protocol.ts";
 import { Connection, type WorkerLike } from "../src/connection.ts";
 import { Memory, utf8 } from "../src/host/memory.ts";

@@ -1,4 +1,4 @@
-// What the page gives the module, as far as Node can tell.
+// The host that the page gives the module, as far as Node can tell.
 import { expect, test } from "vitest";
 import { Files } from "../src/host/file.ts";
 import { Futures } from "../src/host/futures.ts";

@@ -1,4 +1,4 @@
-// What a built module imports against what the page gives it; CTest names the module.
+// The imports of a built module against what the page gives it; CTest names the module.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Files } from "../src/host/file.ts";

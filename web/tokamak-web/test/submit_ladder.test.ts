@@ -1,11 +1,11 @@
-// What is noted before a start, and what the next one makes of it.
+// The notes before a start, and what the next one makes of them.
 import { afterEach, expect, test, vi } from "vitest";
 import { TokamakError } from "../src/errors.ts";
 import { open } from "../src/index.ts";
 import { type LadderHost, SubmitLadder } from "../src/submit_ladder.ts";
 import { FACTS, DEVICE, FakeModule, RUNS, type Verbs, WASM, fakeWorker, soon } from "./fakes.ts";
 
-/** What all tabs of a browser share. */
+/** The storage that all tabs of a browser share. */
 function browser(version = "1") {
   const stored = new Map<string, string>();
   const held = new Map<object, { name: string }>();

@@ -31,12 +31,12 @@ class Loudspeaker {
   }
 }
 
-/** What is said to the model, and the pieces that it answers in; each waits for `go`. */
+/** The messages to the model, and the pieces that it answers in; each waits for `go`. */
 function fakes(answer: string[], { context = 100, silent = false } = {}) {
   const asked: Message[][] = [];
   const calls: [string, unknown][] = [];
   const ended: string[] = [];
-  /** What the loop says to the next calls of `listen`. */
+  /** The states for the next calls of `listen`. */
   const states: (TalkState & { utterance?: Float32Array; taken?: number })[] = [];
   let transcript: Promise<string> = Promise.resolve("What time is it?");
   let question = "";

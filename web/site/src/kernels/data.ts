@@ -6,7 +6,7 @@ export interface Place {
   step: number;
 }
 
-/** What `engine.kernel` says. */
+/** The reply of `engine.kernel`. */
 export interface KernelText {
   kernel: string;
   phase: string;
@@ -42,7 +42,7 @@ export interface Kernel {
   name: string;
   op: string;
   needs: string[];
-  /** What of it the device lacks; empty where the model runs on the CPU, which says nothing of the GPU. */
+  /** The features that the device lacks; empty where the model runs on the CPU, which knows nothing of the GPU. */
   lacks: string[];
   launches: Place[];
   /** Reasons why steps of the plan passed it over, each with how many did. */

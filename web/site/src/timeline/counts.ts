@@ -1,4 +1,4 @@
-// What there is to see of a step without the device's clock: its dispatches, counted.
+// The view of a step without the device's clock: its dispatches, counted.
 import type { Engine } from "tokamak-web";
 import { h, table } from "../dom.ts";
 import { bytes } from "../numbers.ts";

@@ -5,7 +5,7 @@ import { byId, h } from "../dom.ts";
 
 export type Drawn = ReturnType<typeof draw>;
 
-/** What a reader has set, which a new measurement leaves as it is. */
+/** The reader's settings, which a new measurement leaves as they are. */
 interface Kept {
   selected: number;
   color: string;

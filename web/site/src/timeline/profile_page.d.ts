@@ -1,5 +1,5 @@
 declare module "virtual:profile-page" {
-  /** What is drawn into. Its scripts read the data from an element "data". */
+  /** The markup that is drawn into. Its scripts read the data from an element "data". */
   export const markup: string;
   /** Draws the data into the markup, both of which must be in the document. */
   export function draw(): {

@@ -7,7 +7,7 @@ import type { Export, SuspendingImport, Waiting } from "./waiting.ts";
 // The deepest stack at a wait, several times over. One that needs more ends in a trap.
 const BUFFER_BYTES = 256 * 1024;
 
-// What asyncify_get_state() gives; 0 where neither is under way.
+// The states of asyncify_get_state(); 0 where neither is in progress.
 const UNWINDS = 1;
 const REWINDS = 2;
 
@@ -26,7 +26,7 @@ export class Asyncify implements Waiting {
   #exports: AsyncifyExports | null = null;
   #buffer = 0;
   #busy = false;
-  /** What the module waits for. */
+  /** The promise that the module waits for. */
   #promise: Promise<number | void> | null = null;
   /** Gives what the promise has brought, or throws why it has failed. */
   #settled: () => number | void = () => {};
@@ -81,7 +81,7 @@ export class Asyncify implements Waiting {
     };
   }
 
-  /** Where the next value goes, and the end, stand at the beginning of the buffer. */
+  /** The next value's place, and the end, stand at the beginning of the buffer. */
   #clear(exports: AsyncifyExports): void {
     const bounds = new Uint32Array(exports.memory.buffer, this.#buffer, 2);
     bounds.set([this.#buffer + 8, this.#buffer + BUFFER_BYTES]);

@@ -29,7 +29,7 @@ interface Watched {
   loss: Promise<void>;
 }
 
-/** What the page is told about the device beside what the module is. */
+/** The listener of the page for the device. */
 export interface DeviceWatch {
   lost(reason: string): void;
   /** A device is there again after a loss. */
@@ -37,7 +37,7 @@ export interface DeviceWatch {
 }
 
 export interface GpuImports {
-  /** What the module is to be suspended on. */
+  /** The call that the module is to be suspended on. */
   wait(future: number): Promise<void>;
   /** All other imports. */
   imports: Record<string, Import>;

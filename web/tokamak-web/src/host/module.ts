@@ -19,7 +19,7 @@ export interface Host {
   notes: Notes;
   /** Lines that the module writes to the console. */
   tell(line: string): void;
-  /** What the module reports while a call is under way. */
+  /** The report of the module while a call runs. */
   event(kind: string, values: unknown): void;
   /** Samples of the sound with that number, which follow those before. */
   play(id: number, samples: Float32Array): void;
@@ -36,7 +36,7 @@ interface ModuleExports {
   tokamak_reply_bytes(): number;
 }
 
-/** What the module imports. */
+/** The imports of the module. */
 export function hostImports(
   host: Host,
   memory: Memory,
@@ -171,7 +171,7 @@ export class Module {
     return places;
   }
 
-  /** What ends a call has left the module's memory in the middle of things: there is no next one. */
+  /** The error of a call that trapped: the module's memory is left in the middle of things, so there is no next one. */
   #trapped(error: unknown): TokamakError {
     const reason = error instanceof Error ? error.message : String(error);
     this.#trap = new TokamakError("crashed", `The engine has stopped: ${reason}.`);

@@ -4,7 +4,7 @@
 import type { Memory } from "./memory.ts";
 import { utf8 } from "./memory.ts";
 
-/** Where the texts are kept; both functions are synchronous. */
+/** The place of the texts; both functions are synchronous. */
 export interface NoteFile {
   read(): string;
   /** Replaces everything. */

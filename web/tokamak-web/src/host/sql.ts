@@ -55,7 +55,7 @@ export class Sql {
   #sqlite: Sqlite | null = null;
   #vfs = "";
 
-  /** What stores are opened with from now on, and in whose files. */
+  /** The module that stores are opened with from now on, and the file system of their files. */
   attach(sqlite: Sqlite, vfs: string): void {
     this.#sqlite = sqlite;
     this.#vfs = vfs;

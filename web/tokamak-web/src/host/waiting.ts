@@ -12,7 +12,7 @@ export type SuspendingImport = (...values: number[]) => number | void | Promise<
 
 export interface Waiting {
   readonly kind: "jspi" | "asyncify";
-  /** What the module imports in place of `wait`; a promise suspends it, any other value does not. */
+  /** The import in place of `wait`; a promise suspends the module, any other value does not. */
   suspending(wait: SuspendingImport): WebAssembly.ImportValue;
   /** Called once, after the module is instantiated and before it runs. */
   attach(exports: WebAssembly.Exports): void;

@@ -118,7 +118,7 @@ export class CachedFile implements ModelFile {
       save: (text) => {
         this.#checkOpen();
         data.flush();
-        // As long as the one before, but for a new version of the file: no end in between leaves half of it.
+        // The text is as long as the one before, but for a new version of the file: an end in between leaves no half.
         const bytes = new TextEncoder().encode(text);
         state.write(bytes, { at: 0 });
         state.truncate(bytes.length);

@@ -87,7 +87,7 @@ export class Cache {
     return sizes.every((size, i) => size === model.files[i]!.size);
   }
 
-  /** What is stored under that name, whole or not. */
+  /** The model stored under that name, whole or not. */
   async find(name: string): Promise<KeptModel | undefined> {
     return this.#read(await fileName(name));
   }

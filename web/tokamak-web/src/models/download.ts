@@ -22,7 +22,7 @@ export interface RemoteFileInfo {
   token?: string;
 }
 
-/** Where the bytes go. Writing may fail with QuotaExceededError. */
+/** The destination of the bytes. Writing may fail with QuotaExceededError. */
 export interface Target {
   write(bytes: Uint8Array, at: number): void;
   /** Bytes that were written before. */

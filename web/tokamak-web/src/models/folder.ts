@@ -13,7 +13,7 @@ const MOST_UNKNOWN_BYTES = 64 << 20;
 
 const inFolder = (folder: URL, name: string) => new URL(name.split("/").map(encodeURIComponent).join("/") + folder.search, folder);
 
-/** What the server says about a file; undefined where it has none. */
+/** The server's facts about a file; undefined where it has none. */
 export async function probe(network: Network, url: string, name: string, signal: AbortSignal, isOptional: boolean):
   Promise<RemoteFileInfo | undefined> {
   const about = { name, url, sha256: null };

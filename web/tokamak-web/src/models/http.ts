@@ -8,7 +8,7 @@ const LONGEST_WAIT_MS = 60_000; // of a server's Retry-After
 const PIECE_BYTES = 256 << 10;
 const STALL_MS = 30_000; // without a byte
 
-/** What a browser gives, and tests replace. */
+/** The functions of a browser that tests replace. */
 export interface Network {
   fetch(url: string, init: RequestInit): Promise<Response>;
   /** False only where the browser is sure. */
@@ -153,7 +153,7 @@ export async function get(network: Network, request: Request): Promise<Answer> {
 /** The next bytes of an answer, until they are asked for again; undefined at its end. */
 type Next = () => Promise<Uint8Array | undefined>;
 
-/** Where the browser can, all bytes of an answer pass through the same memory, instead of garbage of its size. */
+/** Reads an answer; where the browser can, all bytes pass through the same memory, instead of garbage of its size. */
 function reading(body: ReadableStream<Uint8Array>): { next: Next; cancel(): Promise<void> } {
   let reader: ReadableStreamBYOBReader;
   try {
@@ -191,7 +191,7 @@ export async function* pieces(network: Network, request: Request, answer: Answer
     }
   } catch (error) {
     throwIfCancelled(request.signal);
-    // What the loop's body throws does not come here: a generator that is left runs `finally` only.
+    // An error of the loop's body does not come here: a generator that is left runs `finally` only.
     throw broken(network, request, error);
   } finally {
     reader.cancel().catch(() => undefined);

@@ -8,7 +8,7 @@ export const PUBLIC_HUB = "https://huggingface.co";
 const MOST_LISTING_BYTES = 64 << 20;
 const MOST_SMALL_BYTES = 256 << 20;
 
-/** What a model is before a byte of it is fetched. */
+/** The facts about a model before a byte of it is fetched. */
 export interface Description {
   /** Under which it is stored. */
   name: string;

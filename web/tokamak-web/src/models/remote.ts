@@ -15,7 +15,7 @@ interface Block {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What was read ahead of the files of a model, used longest ago first. */
+/** The blocks that were read ahead of a model's files, used longest ago first. */
 export class ReadAhead {
   #blocks: Block[] = [];
   readonly network: Network;
@@ -56,7 +56,7 @@ export class RemoteFile implements ModelFile {
   readonly name: string;
   readonly size: number;
   #version: string;
-  /** Where the last request ended, and how much it asked for. */
+  /** The end of the last request, and how much it wanted. */
   #end = 0;
   #ahead = FIRST_BYTES;
 

@@ -12,18 +12,18 @@ import type { PostedSource, Resolve, ResolvedModel, ResolveOptions } from "./typ
 
 const ASK_MS = 5000; // whether a stored model is still the one of its server
 
-/** What `resolve` needs of the browser. */
+/** The part of the browser that `resolve` needs. */
 export interface Surroundings {
   network: Network;
   storage: Storage | undefined;
   locks: Locks | undefined;
-  /** What an address without a host is relative to. */
+  /** The base of an address without a host. */
   base: string;
 }
 
 export type Place = { kind: "hub"; text: string } | { kind: "folder" | "gguf"; url: URL };
 
-/** Where a text points to. */
+/** The place that a text points to. */
 export function placeOf(text: string, base: string): Place {
   const trimmed = text.trim();
   if (/^(https?:\/\/)?(www\.)?(huggingface\.co|hf\.co)\//i.test(trimmed)) return { kind: "hub", text: trimmed };
@@ -93,9 +93,9 @@ function storedName(name: HubName, endpoint: string | undefined): string {
 }
 
 /**
- * What a server has in place of a model that is stored as a whole. A model of the hub is opened without a request,
- * and so it stays until it is removed. Addresses are asked: who builds a site changes its files. Where there is no
- * answer the stored ones do.
+ * The model that a server has in place of one that is stored as a whole. A model of the hub is opened without a
+ * request, and so it stays until it is removed. Addresses are requested: who builds a site changes its files. The
+ * stored ones do where there is no answer.
  */
 async function newerThan(
   place: Place,

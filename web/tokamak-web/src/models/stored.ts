@@ -1,4 +1,4 @@
-// What is kept between visits, for the page: needs no Worker, as it only lists and removes.
+// The models that are kept between visits, for the page: needs no Worker, as it only lists and removes.
 import { TokamakError } from "../errors.ts";
 import { Cache } from "./cache.ts";
 import type { Locks, Storage } from "./opfs.ts";

@@ -1,12 +1,12 @@
-// Where the files of a model come from: what the Worker asks of src/models/source.ts, and what it gets.
+// The sources of a model's files: what the Worker requests of src/models/source.ts, and what it gets.
 
 /**
- * What `open` takes: "org/name[@revision][:Q4_K_M]" on the hub; the URL of a folder or of a .gguf file;
- * files of the visitor's, which are read in place.
+ * A source for `open`: "org/name[@revision][:Q4_K_M]" on the hub; the URL of a folder or of a .gguf file; files of the
+ * visitor's, which are read in place.
  */
 export type Source = string | URL | File | File[] | FileSystemDirectoryHandle;
 
-/** What reaches the Worker: a URL cannot be posted, so that it has become its text. */
+/** The source that reaches the Worker: a URL cannot be posted, so that it has become its text. */
 export type PostedSource = Exclude<Source, URL>;
 
 /** A model in the browser's own files. Sizes are bytes, `lastUsed` milliseconds since 1970. */
@@ -33,7 +33,7 @@ export interface DownloadProgress {
 
 /** One file of an opened model. */
 export interface ModelFile {
-  /** As in the model's folder: "config.json", "model-00001-of-00002.safetensors". */
+  /** The name in the model's folder: "config.json", "model-00001-of-00002.safetensors". */
   name: string;
   /** Bytes. */
   size: number;

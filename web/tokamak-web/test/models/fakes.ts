@@ -150,7 +150,7 @@ export class FakeStorage implements Storage {
     return [...this.files()].filter(([, file]) => file.readers + file.writers > 0).map(([path]) => path);
   }
 
-  /** As a browser's process ends: handles are gone, bytes stay. */
+  /** Ends like a browser's process: handles are gone, bytes stay. */
   crash(): void {
     for (const file of this.files().values()) file.readers = file.writers = 0;
   }
