@@ -2,10 +2,13 @@
 """check_style.py [ROOT]: fails on what the house rules forbid and a compiler accepts.
 
 Comments and string literals do not count, except for paths of somebody's machine and words that
-docs/words.md replaces, which may stand nowhere.
+docs/words.md replaces, which may stand nowhere. A comment begins with a verb in the third person or a
+noun phrase with an article; of that the openings that used to stand in its place are refused. Subjects of
+commits read "area: imperative", where the history is there.
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 CODE = {".h", ".cpp", ".cu", ".cuh"}
@@ -32,6 +35,18 @@ OLD_NAMES = re.compile(
     r"|(?:Before|Behind)::k[A-Z]\w*|\w+_behind|behind_\w+|\w*[a-z]Behind[A-Z]\w*)\b")
 OLD_PHRASES = re.compile(r"\b(?:behind|so many|exact sums?|written out, at most)\b", re.IGNORECASE)
 WITHOUT_SUBJECT = re.compile(r"(?:///?|#|\*|^)[ ]*(Of (?:an?|the|this|these|those|what|which|all|each|one)\b)", re.MULTILINE)
+# The mark that a comment begins with, on a line of its own or after code; of a block comment each line has one.
+SLASH_MARK = re.compile(r"(?:^|(?<=\s))(?://[/!]?<?|/\*\*?)(?= |$)|^\s*\*(?= |$)")
+HASH_MARK = re.compile(r"(?:^|(?<=\s))#(?= |$)")
+HASHED = {".py", ".sh", ".cmake", ".txt", ""}
+SLASHED = CODE | {".wgsl", ".ts", ".js", ".mjs"}
+OPENING = re.compile(r" *(What|As|Where|Of)\b")
+# Files whose comments still have such openings. The next change to one of them mends them and takes it off.
+OPENINGS_LEFT = ("src/base/packing", "src/engine/compile", "src/graph/", "src/kernels/quant", "src/model/", "src/plan/",
+                 "src/report/", "src/kernels/cuda/device.cuh", "src/kernels/cuda/wgsl.cuh", "tests/emulator/device.cuh")
+SUBJECT = re.compile(r"[a-z0-9_, /.-]+: (?!(?:say|tell|let|hold)\b)[a-z]")
+# The last commit before subjects were checked.
+UNCHECKED_HISTORY = "b70f527ec69d4f4ee9aefc2d555492623bdaa99a"
 # Texts that record what was, or are not about the project.
 OWN_WORDS = ("CHANGELOG.md", "docs/history/performance.md", "tools/check_style.py", "tools/test_checks.py",
              "tools/storyteller/", "fuzz/corpus/")
@@ -95,6 +110,29 @@ def check_words(text):
         yield text.count("\n", 0, match.start(1)) + 1, f"\"{match[1]} ...\": the sentence has no subject"
 
 
+def check_openings(text, suffix):
+    """Problems of comments as (line, sentence)."""
+    mark = SLASH_MARK if suffix in SLASHED else HASH_MARK
+    goes_on = False
+    for number, line in enumerate(text.splitlines(), 1):
+        found = mark.search(line)
+        opening = found and not goes_on and OPENING.match(line, found.end())
+        if opening and not WITHOUT_SUBJECT.search(line):
+            yield number, f"\"{opening[1]} ...\": a comment begins with a verb or a noun phrase"
+        goes_on = bool(found) and not line[:found.start()].strip() and bool(line[found.end():].strip())
+
+
+def check_subjects(root):
+    """Problems of commits as sentences; none without their history, as in an archive or a shallow clone."""
+    command = ["git", "-C", str(root), "log", "--no-merges", "--format=%h %s", f"{UNCHECKED_HISTORY}.."]
+    if not (root / ".git").exists():
+        return []
+    answer = subprocess.run(command, capture_output=True, text=True)
+    commits = [line.partition(" ") for line in answer.stdout.splitlines()]
+    return [f"commit {name}: \"{subject}\" does not read \"area: imperative\""
+            for name, _, subject in commits if not SUBJECT.match(subject)]
+
+
 def list_files(root):
     """Every file of the project, without asking git: an unpacked archive is checked as well."""
     files = [p for folder in FOLDERS for p in (root / folder).rglob("*")] + list(root.glob("*"))
@@ -117,10 +155,12 @@ def check(root):
             errors += [f"{name}: {what}" for what in check_name(name)]
         if not name.startswith(OWN_WORDS):
             errors += [f"{name}:{line}: {what}" for line, what in check_words(text)]
+            if path.suffix in SLASHED | HASHED and not name.startswith(OPENINGS_LEFT):
+                errors += [f"{name}:{line}: {what}" for line, what in check_openings(text, path.suffix)]
         for match in MACHINE_PATH.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             errors.append(f"{name}:{line}: \"{match[0]}\" is a path of one machine")
-    return errors
+    return errors + check_subjects(root)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the checks: each rule finds its offence in a small tree and leaves a clean one alone."""
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -125,7 +126,7 @@ class Style(Tree):
         self.assertIn("#ifdef", self.one("src/plan/a.cpp", "#ifdef X\n#endif\n"))
 
     def test_finds_a_header_without_pragma_once(self):
-        self.write("src/base/good.h", "// What it is.\n#pragma once\n#include <vector>\n")
+        self.write("src/base/good.h", "// The good one.\n#pragma once\n#include <vector>\n")
         self.assertIn("bad.h", self.one("src/base/bad.h", "#include <vector>\n#pragma once\n"))
 
     def test_finds_native_headers_in_the_core(self):
@@ -169,6 +170,33 @@ class Style(Tree):
                            ("// Adds to exact sums.\n", 1), ("int a;\n/// Of an H200: more.\n", 2),
                            ("// Of the largest.\n", 1)):
             self.assertIn(f"src/base/a.cpp:{line}:", self.one("src/base/a.cpp", text))
+
+    def test_finds_comments_that_open_without_a_subject(self):
+        for name, text, line in (("src/base/a.cpp", "int a;\n/// What it has.\nint b;\n", 2),
+                                 ("src/base/a.cpp", "int a;  // As in b.\n", 1),
+                                 ("src/base/a.cpp", "/// A first sentence.\n///\n/// Where it ends.\n", 3),
+                                 ("src/kernels/a.wgsl", "// Of q8: a byte.\n", 1),
+                                 ("web/a.ts", "/**\n * What it gives.\n */\n", 2),
+                                 ("tools/a.py", "a = 1  # Where it is.\n", 1)):
+            errors = self.one(name, text)
+            self.assertIn(f"{name}:{line}:", errors)
+            (self.root / name).unlink()
+
+    def test_leaves_such_words_within_comments_and_strings(self):
+        self.write("src/base/a.cpp", "// The place\n// Where it ends is\n// What it has.\nauto a = \"What\";\n")
+        self.write("tools/a.py", 'print("# What")  # the place\n')
+        self.write("docs/a.md", "# What it is\n")
+        self.assertEqual(check_style.check(self.root), [])
+
+    def test_finds_subjects_of_commits_that_are_no_imperatives(self):
+        for subject in ("Let it be", "base: Say so", "base: say so", "base: hold it", "no area", "base:  two blanks"):
+            self.assertFalse(check_style.SUBJECT.match(subject), subject)
+        for subject in ("base: add a word", "kernels, web/site: open lists", ".ci: holder of locks"):
+            self.assertTrue(check_style.SUBJECT.match(subject), subject)
+
+    def test_takes_a_history_that_lacks_the_first_commit(self):
+        subprocess.run(["git", "init", "--quiet", str(self.root)], check=True)
+        self.assertEqual(check_style.check_subjects(self.root), [])
 
     def test_leaves_other_words_and_the_history_alone(self):
         self.write("src/kernels/a.cpp", "// A part of the sum, one of many; a turn of a chat.\nint after, kMaxRows, folded;\n")
