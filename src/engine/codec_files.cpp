@@ -45,7 +45,7 @@ Result<Codec*> Engine::codec(const std::string& model) {
   Codec::Device device = {.backend = [this]() -> Backend& { return *backend_; },
                           .restore = [this](const Error& loss) -> Result<void> {
                             return restorable_ == nullptr ? Failure(loss)
-                                                          : restorable_->restore_for_others(loss);
+                                                          : restorable_->restore_silently(loss);
                           }};
   TOK_TRY(std::unique_ptr<Codec> made, Codec::make(files, std::move(device),
                                                    {.target = compiled_.target,

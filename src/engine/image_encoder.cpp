@@ -132,7 +132,7 @@ Result<ImageRef> Engine::encode_image(const Image& image, std::string_view tenan
   auto encoded = image_encoder_->rows().encode(*added);
   for (uint32_t losses = 1; !encoded && encoded.error().code == ErrorCode::kDeviceLost; ++losses) {
     if (restorable_ == nullptr || losses == kMaxLosses) break;
-    TOK_TRY(restorable_->restore_for_others(encoded.error()));
+    TOK_TRY(restorable_->restore_silently(encoded.error()));
     encoded = image_encoder_->rows().encode(*added);
   }
   TOK_TRY(encoded);

@@ -16,17 +16,17 @@ Result<void> RestorableProgram::make_again(const Error& loss) {
 }
 
 Result<void> RestorableProgram::restore(const Error& loss) {
-  if (std::exchange(is_untold_, false) && program_) return {};
+  if (std::exchange(loss_unreported_, false) && program_) return {};
   return make_again(loss);
 }
 
-Result<void> RestorableProgram::restore_for_others(const Error& loss) {
-  is_untold_ = true;
+Result<void> RestorableProgram::restore_silently(const Error& loss) {
+  loss_unreported_ = true;
   return make_again(loss);
 }
 
 Result<Program*> RestorableProgram::usable() const {
-  if (!program_ || is_untold_) return Failure(loss_);
+  if (!program_ || loss_unreported_) return Failure(loss_);
   return program_.get();
 }
 

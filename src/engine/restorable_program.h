@@ -17,9 +17,9 @@ class RestorableProgram : public Program {
       : program_(std::move(program)), make_(std::move(make)) {}
 
   Result<void> restore(const Error& loss) override;
-  /// The same for one who has found the loss elsewhere on the device. Who uses this program hears
-  /// of it from its next call.
-  Result<void> restore_for_others(const Error& loss);
+  /// The same for one who has found the loss elsewhere on the device. The user of this program gets
+  /// the error from its next call.
+  Result<void> restore_silently(const Error& loss);
   /// Lets go of what is left of the program, whose backend goes: restore() makes it again.
   void forget(const Error& loss);
 
@@ -36,14 +36,14 @@ class RestorableProgram : public Program {
 
  private:
   Result<void> make_again(const Error& loss);
-  /// The program, or the loss that its user has to hear of.
+  /// The program, or the loss that its user has to get.
   Result<Program*> usable() const;
 
   std::unique_ptr<Program> program_;  // null: lost, and not yet made again
   Make make_;
   Plan plan_;   // while there is no program
-  Error loss_;  // the same, and while it is untold
-  bool is_untold_ = false;
+  Error loss_;  // the same, and while it is unreported
+  bool loss_unreported_ = false;
 };
 
 }  // namespace tokamak
