@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/task.h"
-#include "engine/yes_share.h"
+#include "engine/yes_probability.h"
 #include "generate/call_errors.h"
 
 namespace tokamak {
@@ -20,7 +20,7 @@ constexpr std::string_view kInstruction =
     "Given a web search query, retrieve relevant passages that answer the query";
 
 float sigmoid(float x) {
-  return yes_share(x, 0);
+  return yes_probability(x, 0);
 }
 
 Failure does_not_fit(size_t tokens, uint32_t context, bool truncates) {
@@ -127,7 +127,7 @@ Result<std::vector<float>> Engine::rerank_by_answers(std::string_view query,
     request.params.max_tokens = 0;
     request.callbacks.cancelled = options.cancelled;
     request.logits = [&, score = &scores[requests.size() - 1]](std::span<const float> logits) {
-      *score = yes_share(logits[question.yes], logits[question.no]);
+      *score = yes_probability(logits[question.yes], logits[question.no]);
     };
   }
   TOK_TRY(const std::vector<Generation> ended, run(std::move(requests)));

@@ -4,8 +4,8 @@
 
 namespace tokamak {
 
-/// The share of yes among the two, by their logits.
-inline float yes_share(float yes, float no) {
+/// The probability of yes among the two, by their logits.
+inline float yes_probability(float yes, float no) {
   return float(1 / (1 + std::exp(double(no) - double(yes))));
 }
 

@@ -1,4 +1,4 @@
-#include "engine/best_first.h"
+#include "engine/sort_by_score.h"
 #include "openai/encoder_jobs.h"
 #include "openai/model_use.h"
 
@@ -61,7 +61,7 @@ class RankingJob final : public Job {
 
   Json whole() const {
     Json::Array results;
-    for (const size_t i : best_first(scores_, most.value_or(scores_.size()))) {
+    for (const size_t i : sort_by_score(scores_, most.value_or(scores_.size()))) {
       Json result(Json::Object{{"index", uint64_t(i)}, {"relevance_score", double(scores_[i])}});
       if (shows_documents) {
         result.set("document", Json(Json::Object{{"text", documents_[i]}}));

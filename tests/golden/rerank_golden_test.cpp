@@ -2,7 +2,7 @@
 // on WebGPU. Prints the largest error of each.
 #include <cmath>
 
-#include "engine/yes_share.h"
+#include "engine/yes_probability.h"
 #include "golden/reference.h"
 
 namespace tokamak::golden {
@@ -41,8 +41,8 @@ Result<std::vector<float>> scores_of(Engine& engine, const Json& golden,
   for (const Pair& pair : pairs) {
     TOK_TRY(Session session, engine.start());
     TOK_TRY(const auto logits, session.feed(pair.ids));
-    scores.push_back(yes_share(logits[size_t(golden.find("yes_id")->as_integer())],
-                               logits[size_t(golden.find("no_id")->as_integer())]));
+    scores.push_back(yes_probability(logits[size_t(golden.find("yes_id")->as_integer())],
+                                     logits[size_t(golden.find("no_id")->as_integer())]));
   }
   return scores;
 }

@@ -1,5 +1,5 @@
 #include "apps/cli/command.h"
-#include "engine/best_first.h"
+#include "engine/sort_by_score.h"
 
 namespace tokamak::cli {
 namespace {
@@ -44,7 +44,7 @@ Result<void> run(const RerankFlags& flags) {
   TOK_TRY(const std::vector<float> scores, engine->rerank(flags.query, documents, options));
   waiting.reset();
   const size_t most = flags.top != 0 ? flags.top : scores.size();
-  for (const size_t i : best_first(scores, most)) {
+  for (const size_t i : sort_by_score(scores, most)) {
     if (flags.json) {
       Json json(Json::Object{{"index", uint64_t(i)}, {"score", to_json(scores[i])}});
       json.set("document", documents[i]);
