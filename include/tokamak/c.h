@@ -171,7 +171,7 @@ TOKAMAK_API tokamak_stream* tokamak_model_start(tokamak_model* model,
                                                 tokamak_error** error);
 /* Cancels the request where it has not ended. */
 TOKAMAK_API void tokamak_stream_free(tokamak_stream* stream);
-/* Ends the request within a step or two; the result is what there is. */
+/* Cancels the request; the result is then the text generated so far. */
 TOKAMAK_API void tokamak_stream_cancel(tokamak_stream* stream);
 
 /* A token and its natural logarithm of a probability. */

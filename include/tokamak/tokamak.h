@@ -62,7 +62,7 @@ class Stream {
   std::optional<TextPiece> next(std::chrono::nanoseconds timeout);
   /// Whether the request has ended and every piece was taken.
   bool ended() const;
-  /// Ends the request within a step or two; result() has what there is.
+  /// Cancels the request; result() then returns the text generated so far.
   void cancel();
   /// Blocks until the request has ended. Being cancelled is no error. Errors: a device that is gone
   /// for good, a grammar that no token follows, logits that are no numbers.

@@ -173,7 +173,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
                                           : "attention/read_pairs.wgsl"},
       .grid = {.x = {heads}, .y = {1, 1}}};
   if (is_rounded) {
-    // Beside what it stores, as the front and the back are others' business.
+    // Inserted next to the store; callers add the first and the last source.
     launch.sources.insert(launch.sources.begin() + 1, half_source(op.rounded));
   }
   if (has_bias(p)) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[0])});
