@@ -32,7 +32,7 @@ void read_request(std::string_view text, Endpoint endpoint) {
 }
 
 /// Pieces of one kind, one after the other, as one.
-OutputParts read(const OutputForm& form, std::string_view text, size_t size) {
+OutputParts read(const OutputFormat& form, std::string_view text, size_t size) {
   OutputReader reader(form);
   OutputParts all;
   const auto add = [&](OutputParts parts) {
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   read_request(text, Endpoint(1u << (data[0] % kEndpoints)));
   for (const ToolFamily& family : tool_families()) {
-    OutputForm form;
+    OutputFormat form;
     form.reasoning_open = "<think>";
     form.reasoning_close = "</think>";
     form.answer_open = "<answer>";

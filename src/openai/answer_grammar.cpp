@@ -76,7 +76,7 @@ const Json& function_of(const Fields& fields, size_t place) {
 }
 
 Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
-                             const OutputForm& form) {
+                             const OutputFormat& form) {
   if (form.tools == nullptr || !form.tools->can_be_held()) {
     return wrong("tool_choice",
                  "tool_choice is {}, but this model's calls are not written as JSON, and only to "
@@ -95,7 +95,7 @@ Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
 
 /// Whether calls that the model makes by itself are held to their schemas. A mark that may begin a
 /// call in place of a whole message is not in the grammar: as a special token it could never come.
-bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
+bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const OutputFormat& form) {
   if (!choice.shows || !choice.called.empty() || form.tools == nullptr) return false;
   const auto& special = form.special_marks;
   const bool has_lost_mark =
@@ -123,21 +123,21 @@ Answer<std::vector<HeldFunction>> free_functions(const Fields& fields) {
   return functions;
 }
 
-Answer<Grammar> free_calls(const Fields& fields, const OutputForm& form) {
+Answer<Grammar> free_calls(const Fields& fields, const OutputFormat& form) {
   TOK_TRY(const std::vector<HeldFunction> functions, free_functions(fields));
   return calls_in_text(form, functions);
 }
 
 /// Whether an answer that has a schema may be calls in its place: clients that send tools and a
 /// schema want the schema of the answer that comes when all calls are done.
-bool may_call_instead(const Fields& fields, const ToolChoice& choice, const OutputForm& form) {
+bool may_call_instead(const Fields& fields, const ToolChoice& choice, const OutputFormat& form) {
   if (!choice.shows || !choice.called.empty() || form.tools == nullptr) return false;
   if (!form.tools->can_be_held() || form.tools->is_whole_message) return false;
   return !fields.json_schema.is_null() || !fields.response_format.is_null();
 }
 
 /// That text, or calls and nothing else.
-Answer<Grammar> or_calls(const Grammar& text, const Fields& fields, const OutputForm& form) {
+Answer<Grammar> or_calls(const Grammar& text, const Fields& fields, const OutputFormat& form) {
   TOK_TRY(const std::vector<HeldFunction> functions, free_functions(fields));
   const bool is_one = !fields.parallel_tool_calls.value_or(true);
   TOK_TRY(const Grammar calls, demanded_calls(form, functions, is_one));
@@ -153,7 +153,7 @@ Answer<Grammar> after(std::string_view mark, const Grammar& grammar) {
 }
 
 /// All that the grammar of an answer depends on.
-std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputForm& form,
+std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputFormat& form,
                    std::string_view tenant) {
   Json::Array key = {
       tenant,         fields.grammar.value_or(""), fields.regex.value_or(""), fields.json_schema,
@@ -169,8 +169,8 @@ std::string key_of(const Fields& fields, const ToolChoice& choice, const OutputF
   return Json(std::move(key)).dump();
 }
 
-Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
-                                const OutputForm& form) {
+Answer<ConstrainedAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
+                                       const OutputFormat& form) {
   std::vector<Grammar> forms;
   const auto add = [&](Answer<Grammar> made) -> Answer<void> {
     TOK_TRY(Grammar grammar, std::move(made));
@@ -201,7 +201,7 @@ Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
   }
   const bool has_free = forms.empty() && holds_free_calls(fields, choice, form);
   if (has_free) TOK_TRY(add(free_calls(fields, form)));
-  if (forms.empty()) return HeldAnswer{};
+  if (forms.empty()) return ConstrainedAnswer{};
   if (texts > 0 && form.has_channels) {
     TOK_TRY(forms[0], final_message(form, forms[0]));
   } else if (texts > 0 && form.starts_in_reasoning) {
@@ -211,15 +211,15 @@ Answer<HeldAnswer> make_grammar(const Fields& fields, const ToolChoice& choice,
   if (has_instead) {
     TOK_TRY(forms[0], or_calls(forms[0], fields, form));
   }
-  return HeldAnswer{.grammar = std::make_shared<const Grammar>(std::move(forms[0])),
-                    .holds_calls = has_demanded || has_free || has_instead,
-                    .demands_calls = has_demanded};
+  return ConstrainedAnswer{.grammar = std::make_shared<const Grammar>(std::move(forms[0])),
+                           .holds_calls = has_demanded || has_free || has_instead,
+                           .demands_calls = has_demanded};
 }
 
 }  // namespace
 
-Answer<HeldAnswer> AnswerGrammars::of(const Fields& fields, const OutputForm& form,
-                                      std::string_view tenant) {
+Answer<ConstrainedAnswer> AnswerGrammars::of(const Fields& fields, const OutputFormat& form,
+                                             std::string_view tenant) {
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
   std::string key = key_of(fields, choice, form, tenant);
   const auto known = std::ranges::find(kept_, key, &Kept::key);
@@ -227,7 +227,7 @@ Answer<HeldAnswer> AnswerGrammars::of(const Fields& fields, const OutputForm& fo
     kept_.splice(kept_.begin(), kept_, known);
     return kept_.front().held;
   }
-  TOK_TRY(const HeldAnswer held, make_grammar(fields, choice, form));
+  TOK_TRY(const ConstrainedAnswer held, make_grammar(fields, choice, form));
   if (held.grammar == nullptr || key.size() > kMaxKeyBytes) return held;
   kept_.push_front({std::move(key), held});
   if (kept_.size() > kMaxKept) kept_.pop_back();

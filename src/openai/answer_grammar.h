@@ -5,14 +5,14 @@
 #include <string>
 
 #include "openai/fields.h"
-#include "openai/output_form.h"
+#include "openai/output_format.h"
 #include "text/grammar/grammar.h"
 
 namespace tokamak::openai {
 
-struct HeldAnswer {
+struct ConstrainedAnswer {
   std::shared_ptr<const Grammar> grammar;           // null: the answer is any text
-  bool holds_calls = false, demands_calls = false;  // as OutputForm has them
+  bool holds_calls = false, demands_calls = false;  // as OutputFormat has them
 };
 
 /// Grammars of one service, which clients ask for again and again: a large schema takes longer to
@@ -25,13 +25,14 @@ class AnswerGrammars {
   /// the family writes them as JSON. `form`: how the answer is read. What another tenant has asked
   /// for is compiled anew: the time tells nobody what others ask. REQUIRES: the tools' family is
   /// always the same.
-  Answer<HeldAnswer> of(const Fields& fields, const OutputForm& form, std::string_view tenant);
+  Answer<ConstrainedAnswer> of(const Fields& fields, const OutputFormat& form,
+                               std::string_view tenant);
 
  private:
   static constexpr size_t kMaxKept = 64, kMaxKeyBytes = size_t{64} << 10;
   struct Kept {
     std::string key;  // all that the grammar is made of
-    HeldAnswer held;
+    ConstrainedAnswer held;
   };
 
   std::list<Kept> kept_;  // last used first

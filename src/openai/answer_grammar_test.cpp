@@ -16,7 +16,7 @@ Fields choice_of(std::string word) {
 }
 
 std::shared_ptr<const Grammar> made(AnswerGrammars& grammars, const Fields& fields,
-                                    const OutputForm& form = {}, std::string_view tenant = {}) {
+                                    const OutputFormat& form = {}, std::string_view tenant = {}) {
   const auto grammar = grammars.of(fields, form, tenant);
   EXPECT_TRUE(grammar) << grammar.error().message;
   return grammar ? grammar->grammar : nullptr;
@@ -40,7 +40,7 @@ TEST(AnswerGrammars, KeepThoseThatAreAskedForAgain) {
 TEST(AnswerGrammars, DependOnEverythingThatHoldsTheAnswer) {
   AnswerGrammars grammars;
   const auto plain = made(grammars, choice_of("a"));
-  OutputForm reasoning;
+  OutputFormat reasoning;
   reasoning.reasoning_close = "</think>";
   reasoning.starts_in_reasoning = true;
   EXPECT_NE(made(grammars, choice_of("a"), reasoning), plain);
@@ -73,8 +73,8 @@ Fields with_tool(std::string_view parameters) {
   return fields;
 }
 
-OutputForm with_calls() {
-  OutputForm form;
+OutputFormat with_calls() {
+  OutputFormat form;
   form.tools = &tool_families().front();
   return form;
 }

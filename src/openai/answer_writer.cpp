@@ -2,15 +2,15 @@
 
 namespace tokamak::openai {
 
-std::string Said::text_of(OutputPart::Kind kind) const {
+std::string Completion::text_of(OutputPart::Kind kind) const {
   std::string all;
-  for (const SaidItem& item : items) {
+  for (const CompletionItem& item : items) {
     if (item.kind == kind) all += item.text;
   }
   return all;
 }
 
-uint64_t Said::calls_until(size_t item) const {
+uint64_t Completion::calls_until(size_t item) const {
   uint64_t calls = 0;
   for (size_t i = 0; i <= item && i < items.size(); ++i) {
     calls += items[i].kind == OutputPart::Kind::kCallBegin;

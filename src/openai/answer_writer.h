@@ -29,7 +29,7 @@ struct AnswerHead {
 };
 
 /// A stretch of an answer: reasoning, content, or a call.
-struct SaidItem {
+struct CompletionItem {
   OutputPart::Kind kind = OutputPart::Kind::kContent;  // kCallBegin: a call
   std::string text;                                    // of a call its arguments
   std::string name, id;                                // of a call
@@ -39,9 +39,9 @@ struct SaidItem {
 enum class Finish : uint8_t { kStop, kLength, kToolCalls };
 
 /// The output of one choice so far.
-struct Said {
-  std::vector<SaidItem> items;
-  std::vector<SaidToken>
+struct Completion {
+  std::vector<CompletionItem> items;
+  std::vector<CompletionToken>
       tokens;  // where logprobs are asked for; of a stream: that no chunk has yet
   Finish finish = Finish::kStop;
   std::string stop;  // the stop text that ended it
@@ -69,16 +69,16 @@ class AnswerWriter {
   virtual std::string_view stream_type() const { return "text/event-stream; charset=utf-8"; }
   virtual std::string_view call_prefix() const { return "call_"; }
 
-  // Texts of a stream, in this order; each takes said.tokens where it has a place for them.
-  virtual std::string begin(size_t choice, Said& said) = 0;
-  /// `part` is the last of said.items, or more of it.
-  virtual std::string part(size_t choice, Said& said, const OutputPart& part) = 0;
-  virtual std::string end(size_t choice, Said& said) = 0;
-  virtual std::string finish(std::span<const Said> said, const Usage& usage) = 0;
+  // Texts of a stream, in this order; each takes completion.tokens where it has a place for them.
+  virtual std::string begin(size_t choice, Completion& completion) = 0;
+  /// `part` is the last of completion.items, or more of it.
+  virtual std::string part(size_t choice, Completion& completion, const OutputPart& part) = 0;
+  virtual std::string end(size_t choice, Completion& completion) = 0;
+  virtual std::string finish(std::span<const Completion> completions, const Usage& usage) = 0;
   virtual std::string error(const ApiError& error) const = 0;
 
   /// In place of a stream.
-  virtual Json whole(std::span<const Said> said, const Usage& usage) = 0;
+  virtual Json whole(std::span<const Completion> completions, const Usage& usage) = 0;
 
  protected:
   const AnswerHead& head() const { return head_; }

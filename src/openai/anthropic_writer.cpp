@@ -12,14 +12,14 @@ std::string typed(std::string_view type, Json data) {
   return event(data, type);
 }
 
-Json stop_reason(const Said& said) {
-  if (said.finish == Finish::kLength) return "max_tokens";
-  if (said.finish == Finish::kToolCalls) return "tool_use";
-  return said.stop.empty() ? "end_turn" : "stop_sequence";
+Json stop_reason(const Completion& completion) {
+  if (completion.finish == Finish::kLength) return "max_tokens";
+  if (completion.finish == Finish::kToolCalls) return "tool_use";
+  return completion.stop.empty() ? "end_turn" : "stop_sequence";
 }
 
-Json stop_sequence(const Said& said) {
-  return said.stop.empty() ? Json() : Json(said.stop);
+Json stop_sequence(const Completion& completion) {
+  return completion.stop.empty() ? Json() : Json(completion.stop);
 }
 
 Json usage_json(uint64_t prompt, uint64_t cached, uint64_t output) {
@@ -30,7 +30,7 @@ Json usage_json(uint64_t prompt, uint64_t cached, uint64_t output) {
 }
 
 /// A block, whole or as it begins.
-Json block_json(const SaidItem& item, bool is_whole) {
+Json block_json(const CompletionItem& item, bool is_whole) {
   const std::string text = is_whole ? item.text : "";
   switch (item.kind) {
     case Kind::kReasoning:
@@ -53,21 +53,22 @@ class AnthropicWriter : public AnswerWriter {
 
   std::string_view call_prefix() const override { return "toolu_"; }
 
-  std::string begin(size_t, Said&) override {
+  std::string begin(size_t, Completion&) override {
     Json message = message_json({}, Json(), Json());
     message.set("usage", usage_json(head().prompt_tokens, 0, 0));
     return typed("message_start", Json(Json::Object{{"message", std::move(message)}})) +
            typed("ping", Json(Json::Object{}));
   }
-  std::string part(size_t, Said& said, const OutputPart& part) override {
+  std::string part(size_t, Completion& completion, const OutputPart& part) override {
     std::string out;
-    if (said.items.size() > blocks_) {
+    if (completion.items.size() > blocks_) {
       out += close_block();
-      blocks_ = said.items.size();
+      blocks_ = completion.items.size();
       is_open_ = true;
-      out += typed("content_block_start",
-                   Json(Json::Object{{"index", uint64_t(blocks_ - 1)},
-                                     {"content_block", block_json(said.items.back(), false)}}));
+      out +=
+          typed("content_block_start",
+                Json(Json::Object{{"index", uint64_t(blocks_ - 1)},
+                                  {"content_block", block_json(completion.items.back(), false)}}));
     }
     Json delta(Json::Object{});
     switch (part.kind) {
@@ -89,10 +90,10 @@ class AnthropicWriter : public AnswerWriter {
     return out + typed("content_block_delta", Json(Json::Object{{"index", uint64_t(blocks_ - 1)},
                                                                 {"delta", std::move(delta)}}));
   }
-  std::string end(size_t, Said&) override { return close_block(); }
-  std::string finish(std::span<const Said> said, const Usage& usage) override {
-    Json delta(Json::Object{{"stop_reason", stop_reason(said[0])},
-                            {"stop_sequence", stop_sequence(said[0])}});
+  std::string end(size_t, Completion&) override { return close_block(); }
+  std::string finish(std::span<const Completion> completions, const Usage& usage) override {
+    Json delta(Json::Object{{"stop_reason", stop_reason(completions[0])},
+                            {"stop_sequence", stop_sequence(completions[0])}});
     return typed("message_delta",
                  Json(Json::Object{{"delta", std::move(delta)},
                                    {"usage", usage_json(usage.prompt_tokens, usage.cached_tokens,
@@ -102,14 +103,15 @@ class AnthropicWriter : public AnswerWriter {
   std::string error(const ApiError& error) const override {
     return event(error.body(Dialect::kAnthropic), "error");
   }
-  Json whole(std::span<const Said> said, const Usage& usage) override {
+  Json whole(std::span<const Completion> completions, const Usage& usage) override {
     Json::Array blocks;
-    for (const SaidItem& item : said[0].items) {
+    for (const CompletionItem& item : completions[0].items) {
       // A call that a limit has cut has no input, and clients would run it with none.
       const bool is_lost = item.is_cut && item.kind == Kind::kCallBegin;
       if (!is_lost) blocks.push_back(block_json(item, true));
     }
-    Json message = message_json(std::move(blocks), stop_reason(said[0]), stop_sequence(said[0]));
+    Json message =
+        message_json(std::move(blocks), stop_reason(completions[0]), stop_sequence(completions[0]));
     message.set("usage",
                 usage_json(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens));
     return message;

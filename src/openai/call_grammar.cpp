@@ -11,7 +11,7 @@ namespace tokamak::openai {
 namespace {
 
 /// The rule `call`: all of a call but the mark that opens it.
-void add_call(const OutputForm& form, const std::vector<HeldFunction>& functions,
+void add_call(const OutputFormat& form, const std::vector<HeldFunction>& functions,
               GrammarRules& rules) {
   const ToolFamily& family = *form.tools;
   const std::string_view line = family.close.empty() ? "" : "\n";
@@ -30,7 +30,7 @@ void add_call(const OutputForm& form, const std::vector<HeldFunction>& functions
 }
 
 /// The rule `lead`: reasoning in front of everything else, as far as the form has any.
-void add_lead(const OutputForm& form, GrammarRules& rules) {
+void add_lead(const OutputFormat& form, GrammarRules& rules) {
   if (form.reasoning_close.empty()) return rules.add("lead", "\"\"");
   rules.add("reasoning", text_up_to(mark_in_grammar(form, form.reasoning_close)));
   if (form.starts_in_reasoning) return rules.add("lead", "reasoning");
@@ -40,13 +40,13 @@ void add_lead(const OutputForm& form, GrammarRules& rules) {
 
 }  // namespace
 
-std::string mark_in_grammar(const OutputForm& form, std::string_view mark) {
+std::string mark_in_grammar(const OutputFormat& form, std::string_view mark) {
   const auto& special = form.special_marks;
   const bool is_special = std::ranges::find(special, mark) != special.end();
   return (is_special ? std::string(1, kSpecialMark) : "") + std::string(mark);
 }
 
-Answer<Grammar> demanded_calls(const OutputForm& form, const std::vector<HeldFunction>& functions,
+Answer<Grammar> demanded_calls(const OutputFormat& form, const std::vector<HeldFunction>& functions,
                                bool is_one_only) {
   if (form.has_channels) return demanded_channel_call(form, functions);
   const ToolFamily& family = *form.tools;
@@ -65,13 +65,14 @@ Answer<Grammar> demanded_calls(const OutputForm& form, const std::vector<HeldFun
   return rules.grammar();
 }
 
-Answer<Grammar> calls_in_text(const OutputForm& form, const std::vector<HeldFunction>& functions) {
+Answer<Grammar> calls_in_text(const OutputFormat& form,
+                              const std::vector<HeldFunction>& functions) {
   if (form.has_channels) return calls_in_channels(form, functions);
   GrammarRules rules;
   add_call(form, functions, rules);
   add_lead(form, rules);
   if (form.tools->is_whole_message) {
-    rules.add("otherwise", text_that_begins_otherwise(kWholeCallStarts));
+    rules.add("otherwise", text_not_starting_with(kWholeCallStarts));
     rules.add("root", "lead ([ \\t\\r\\n]* call | otherwise)");
   } else {
     const std::string open = mark_in_grammar(form, form.tools->open);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "openai/api_error.h"
-#include "openai/output_form.h"
+#include "openai/output_format.h"
 #include "text/grammar/grammar.h"
 
 namespace tokamak::openai {
@@ -16,12 +16,12 @@ struct HeldFunction {
 };
 
 /// A mark as grammars read it: some are special tokens.
-std::string mark_in_grammar(const OutputForm& form, std::string_view mark);
+std::string mark_in_grammar(const OutputFormat& form, std::string_view mark);
 /// Calls and nothing else, after the reasoning that the prompt has opened. `is_one_only`: not more
 /// than one, which some families have anyway.
-Answer<Grammar> demanded_calls(const OutputForm& form, const std::vector<HeldFunction>& functions,
+Answer<Grammar> demanded_calls(const OutputFormat& form, const std::vector<HeldFunction>& functions,
                                bool is_one_only);
 /// Any text, in which every call that begins is held to the end.
-Answer<Grammar> calls_in_text(const OutputForm& form, const std::vector<HeldFunction>& functions);
+Answer<Grammar> calls_in_text(const OutputFormat& form, const std::vector<HeldFunction>& functions);
 
 }  // namespace tokamak::openai

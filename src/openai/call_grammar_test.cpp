@@ -36,7 +36,7 @@ TEST(OpenTexts, HaveNoMark) {
 }
 
 TEST(OpenTexts, BeginOtherwise) {
-  const Grammar text = text_that_begins_otherwise(kWholeCallStarts);
+  const Grammar text = text_not_starting_with(kWholeCallStarts);
   for (const char* other :
        {"", "Hello", "{", R"({"name")", R"({"names": 1})", R"( {"a": {"name": "f"}})",
         R"({"type": "object", "name": "x"})", R"([{"name": "f"}])"}) {
@@ -69,7 +69,7 @@ std::string call(const ToolFamily& family, std::string_view name, std::string_vi
 TEST(CallGrammar, HoldsAnAnswerToCalls) {
   for (const ToolFamily& own : tool_families()) {
     if (own.arguments_key.empty()) continue;
-    OutputForm form;
+    OutputFormat form;
     form.tools = &own;
     const Grammar any = *demanded_calls(form, functions(), false);
     EXPECT_EQ(fit(any, call(own, "f", R"({"n": true})")), Fit::kWhole);
@@ -90,7 +90,7 @@ TEST(CallGrammar, HoldsAnAnswerToCalls) {
 }
 
 TEST(CallGrammar, LetsEverythingElseBeSaid) {
-  OutputForm form;
+  OutputFormat form;
   for (const char* name : {"hermes", "llama3"}) {
     form.tools = &family(name);
     const Grammar text = *calls_in_text(form, functions());
@@ -101,7 +101,7 @@ TEST(CallGrammar, LetsEverythingElseBeSaid) {
 }
 
 TEST(CallGrammar, HoldsACallThatTheModelBegins) {
-  OutputForm form;
+  OutputFormat form;
   for (const char* name : {"hermes", "llama3"}) {
     form.tools = &family(name);
     const Grammar text = *calls_in_text(form, functions());
@@ -120,7 +120,7 @@ TEST(CallGrammar, HoldsACallThatTheModelBegins) {
 }
 
 TEST(CallGrammar, LeavesReasoningAlone) {
-  OutputForm form;
+  OutputFormat form;
   form.tools = &family("hermes");
   form.reasoning_open = "<think>";
   form.reasoning_close = "</think>";

@@ -28,7 +28,7 @@ GrammarRules rules_of_marks() {
 
 /// The rule `root`: `last` after `lead`, in whose place the rest of a message is that the prompt
 /// has begun.
-void add_root(const OutputForm& form, std::string_view lead, std::string_view last,
+void add_root(const OutputFormat& form, std::string_view lead, std::string_view last,
               GrammarRules& rules) {
   const bool is_begun = form.opened.ends_with(kMessageMark);
   rules.add("root", fmt::format("{} {}", is_begun ? "body next" : lead, last));
@@ -52,13 +52,13 @@ void add_call(const std::vector<HeldFunction>& functions, GrammarRules& rules) {
 }
 
 /// Whether the prompt has begun the final message, so that the answer is its body.
-bool is_in_final(const OutputForm& form) {
+bool is_in_final(const OutputFormat& form) {
   return form.opened.ends_with(fmt::format("final{}", kMessageMark));
 }
 
 }  // namespace
 
-Answer<Grammar> final_message(const OutputForm& form, const Grammar& answer) {
+Answer<Grammar> final_message(const OutputFormat& form, const Grammar& answer) {
   if (is_in_final(form)) return answer;
   GrammarRules rules = rules_of_marks();
   rules.add("answer", answer);
@@ -66,7 +66,7 @@ Answer<Grammar> final_message(const OutputForm& form, const Grammar& answer) {
   return rules.grammar();
 }
 
-Answer<Grammar> demanded_channel_call(const OutputForm& form,
+Answer<Grammar> demanded_channel_call(const OutputFormat& form,
                                       const std::vector<HeldFunction>& functions) {
   GrammarRules rules = rules_of_marks();
   add_call(functions, rules);
@@ -74,7 +74,7 @@ Answer<Grammar> demanded_channel_call(const OutputForm& form,
   return rules.grammar();
 }
 
-Answer<Grammar> calls_in_channels(const OutputForm& form,
+Answer<Grammar> calls_in_channels(const OutputFormat& form,
                                   const std::vector<HeldFunction>& functions) {
   if (is_in_final(form)) return any_text();
   GrammarRules rules = rules_of_marks();

@@ -25,7 +25,7 @@ bool may_begin(std::string_view whole, std::string_view text) {
 
 }  // namespace
 
-ChannelReader::ChannelReader(const OutputForm& form) : form_(&form) {
+ChannelReader::ChannelReader(const OutputFormat& form) : form_(&form) {
   push_spelled(form.opened);
   has_marks_ = !header_.empty() || body_ != Body::kNone;
 }

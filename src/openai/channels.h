@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "openai/output_form.h"
+#include "openai/output_format.h"
 
 namespace tokamak::openai {
 
@@ -25,7 +25,7 @@ inline constexpr std::string_view kStartMark = "<|start|>", kChannelMark = "<|ch
 class ChannelReader {
  public:
   /// `form` outlives it.
-  explicit ChannelReader(const OutputForm& form);
+  explicit ChannelReader(const OutputFormat& form);
 
   OutputParts push(std::string_view text);
   OutputParts push_mark(std::string_view mark);
@@ -43,7 +43,7 @@ class ChannelReader {
   void end_body(bool is_cut, OutputParts& out);
   void end_call(bool is_cut, OutputParts& out);
 
-  const OutputForm* form_;
+  const OutputFormat* form_;
   Body body_ = Body::kNone;
   std::string header_;       // so far, with its marks
   std::string name_, call_;  // of the call under way, and its text so far

@@ -13,8 +13,8 @@ namespace {
 
 using Kind = OutputPart::Kind;
 
-OutputForm form_of(bool has_tools) {
-  OutputForm form;
+OutputFormat form_of(bool has_tools) {
+  OutputFormat form;
   form.has_channels = true;
   if (has_tools) {
     form.tools = &*std::ranges::find(tool_families(), "harmony", &ToolFamily::name);
@@ -35,7 +35,7 @@ void join(OutputParts& all, OutputParts parts) {
 }
 
 /// The parts of a text whose marks are tokens, whatever the size of the pieces between them.
-OutputParts read(const OutputForm& form, std::string_view text, bool is_cut = false) {
+OutputParts read(const OutputFormat& form, std::string_view text, bool is_cut = false) {
   ChannelReader whole(form);
   OutputParts expected;
   join(expected, whole.push_spelled(text));
@@ -99,7 +99,7 @@ TEST(Channels, APreambleOfACallIsContent) {
 
 TEST(Channels, ACallThatIsCutIsNoContent) {
   const std::string header = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>";
-  OutputForm form = form_of(true);
+  OutputFormat form = form_of(true);
   EXPECT_EQ(read(form, header + R"({"a": "so)", true), OutputParts{});
   EXPECT_EQ(read(form, header + R"({"a": so}<|call|>)"),
             (OutputParts{{Kind::kContent, R"({"a": so})"}}))
@@ -117,7 +117,7 @@ TEST(Channels, AnAnswerWithoutMarksIsContent) {
 }
 
 TEST(Channels, ReasoningThatIsKeptStaysInTheContent) {
-  OutputForm form = form_of(false);
+  OutputFormat form = form_of(false);
   form.keeps_reasoning = true;
   EXPECT_EQ(read(form,
                  "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final"
@@ -126,7 +126,7 @@ TEST(Channels, ReasoningThatIsKeptStaysInTheContent) {
 }
 
 TEST(Channels, ThePromptMayHaveBegunTheMessage) {
-  OutputForm form = form_of(true);
+  OutputFormat form = form_of(true);
   form.opened = "<|channel|>final<|message|>";
   EXPECT_EQ(read(form, "Yes."), (OutputParts{{Kind::kContent, "Yes."}}));
   form.opened = "<|channel|>";
@@ -156,7 +156,7 @@ std::vector<HeldFunction> functions() {
 }
 
 TEST(ChannelGrammar, HoldsTheBodyOfTheFinalMessage) {
-  OutputForm form = form_of(false);
+  OutputFormat form = form_of(false);
   const auto held = final_message(form, *Grammar::from_json_schema(R"({"const": 42})"));
   const std::string thought = kThought;
   EXPECT_EQ(fit(held, "<|channel|>final<|message|>42"), Fit::kWhole);

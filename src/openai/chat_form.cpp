@@ -126,7 +126,7 @@ bool comes_back(const ModelFiles& files, const ToolFamily& family) {
   } else {
     text.erase(0, std::min(text.find('{'), text.size()));
   }
-  OutputForm form;
+  OutputFormat form;
   form.tools = &family;
   form.tool_list = *conversation(calls, false).find("tools");
   OutputReader reader(form);
@@ -171,8 +171,8 @@ void add_end_ids(const ChatForm& chat, GenerationParams& params) {
   ends.insert(ends.end(), chat.end_ids.begin(), chat.end_ids.end());
 }
 
-OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning) {
-  OutputForm form;
+OutputFormat answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning) {
+  OutputFormat form;
   form.keeps_reasoning = keeps_reasoning;
   if (chat.has_channels) {
     form.has_channels = true;

@@ -35,7 +35,7 @@ ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer);
 
 /// The form of the answer to a prompt, but for calls of tools; it starts within reasoning where the
 /// prompt has opened some. `keeps_reasoning`: as content, with its marks.
-OutputForm answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning);
+OutputFormat answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning);
 
 /// Lets the tokens of `end_ids` end an answer, beside the model's own ends.
 void add_end_ids(const ChatForm& chat, GenerationParams& params);

@@ -87,7 +87,7 @@ void TextExchange::take_token(size_t index, uint32_t id, const Logprobs* logprob
   const auto& ends = prompt_of(index).params.end_ids;
   if (ends && std::ranges::find(*ends, id) != ends->end()) return;
   if (logprobs != nullptr && job_.has_logprobs) {
-    choice.said.tokens.push_back({*logprobs, choice.characters});
+    choice.completion.tokens.push_back({*logprobs, choice.characters});
   }
   const bool was_reasoning = choice.reader.is_reasoning();
   const auto mark = std::ranges::find(job_.marks, id, &TokenMark::id);
@@ -98,7 +98,7 @@ void TextExchange::take_token(size_t index, uint32_t id, const Logprobs* logprob
     choice.decoder.emplace(*tokenizer_, true);
     take_parts(index, choice.reader.push_mark(mark->text));
   }
-  choice.said.reasoning_tokens += was_reasoning || choice.reader.is_reasoning();
+  choice.completion.reasoning_tokens += was_reasoning || choice.reader.is_reasoning();
 }
 
 void TextExchange::take_text(size_t index, std::string_view text) {
@@ -128,38 +128,39 @@ void TextExchange::take_content(size_t index, std::string_view text) {
   const std::string safe = may_stop ? choice.stop.push(text) : std::string(text);
   if (!safe.empty()) say(index, {Kind::kContent, safe});
   if (!choice.stop.stopped()) return;
-  choice.said.stop = *choice.stop.matched();
+  choice.completion.stop = *choice.stop.matched();
   choice.is_cut = true;
 }
 
 void TextExchange::say(size_t index, const OutputPart& part) {
-  Said& said = choices_[index].said;
+  Completion& completion = choices_[index].completion;
   switch (part.kind) {
     case Kind::kReasoning:
     case Kind::kContent:
-      if (said.items.empty() || said.items.back().kind != part.kind) {
-        said.items.push_back({.kind = part.kind});
+      if (completion.items.empty() || completion.items.back().kind != part.kind) {
+        completion.items.push_back({.kind = part.kind});
       }
-      said.items.back().text += part.text;
+      completion.items.back().text += part.text;
       break;
     case Kind::kCallBegin: {
       const bool is_short = job_.form.tools != nullptr && job_.form.tools->has_short_ids;
       std::string id = is_short ? random_id("", random_, kShortIdLetters)
                                 : random_id(writer_->call_prefix(), random_);
-      said.items.push_back({.kind = part.kind, .text = {}, .name = part.text, .id = std::move(id)});
+      completion.items.push_back(
+          {.kind = part.kind, .text = {}, .name = part.text, .id = std::move(id)});
       break;
     }
     case Kind::kCallArguments:
-      said.items.back().text += part.text;
+      completion.items.back().text += part.text;
       break;
     case Kind::kCallEnd:
       break;
     case Kind::kCallCut:
-      said.items.back().is_cut = true;
+      completion.items.back().is_cut = true;
       break;
   }
   if (!job_.streams) return;
-  const std::string written = writer_->part(index, said, part);
+  const std::string written = writer_->part(index, completion, part);
   if (!written.empty()) sink_.write(written);
 }
 
@@ -168,7 +169,7 @@ void TextExchange::begin_stream(size_t index) {
   if (std::exchange(choice.has_begun, true)) return;
   if (job_.streams) {
     if (!std::exchange(has_begun_, true)) sink_.begin(200, writer_->stream_type());
-    const std::string written = writer_->begin(index, choice.said);
+    const std::string written = writer_->begin(index, choice.completion);
     if (!written.empty()) sink_.write(written);
   }
   const std::string& echo = job_.echoes[index / job_.choices];
@@ -178,7 +179,7 @@ void TextExchange::begin_stream(size_t index) {
     choice.prompt.insert(choice.prompt.begin(), std::move(first));
     const std::vector<uint64_t> offsets = prompt_offsets(*tokenizer_, prompt.prompt, echo);
     for (size_t i = 0; i < choice.prompt.size(); ++i) {
-      choice.said.tokens.push_back({std::move(choice.prompt[i]), offsets[i]});
+      choice.completion.tokens.push_back({std::move(choice.prompt[i]), offsets[i]});
     }
     choice.prompt.clear();
   }
@@ -197,21 +198,22 @@ void TextExchange::take_end(size_t index, Result<Generation> end) {
   take_parts(index, choice.reader.finish(is_limit(end->finish)));
   const std::string held = choice.stop.finish();
   if (!choice.is_cut && !held.empty()) say(index, {Kind::kContent, held});
-  Said& said = choice.said;
-  said.end = *std::move(end);
-  const bool has_calls = said.calls_until(said.items.size()) > 0;
-  said.finish = finish_of(choice.is_cut ? FinishReason::kStopString : said.end.finish, has_calls);
-  if (said.finish == Finish::kLength && !said.items.empty()) {
-    SaidItem& last = said.items.back();
+  Completion& completion = choice.completion;
+  completion.end = *std::move(end);
+  const bool has_calls = completion.calls_until(completion.items.size()) > 0;
+  completion.finish =
+      finish_of(choice.is_cut ? FinishReason::kStopString : completion.end.finish, has_calls);
+  if (completion.finish == Finish::kLength && !completion.items.empty()) {
+    CompletionItem& last = completion.items.back();
     last.is_cut = last.is_cut || last.kind != Kind::kCallBegin;
   }
   choice.has_ended = true;
-  if (job_.streams) sink_.write(writer_->end(index, said));
+  if (job_.streams) sink_.write(writer_->end(index, completion));
   if (std::ranges::all_of(choices_, &Choice::has_ended)) finish_all();
 }
 
-std::vector<Said> TextExchange::shown() {
-  std::vector<Said> out;
+std::vector<Completion> TextExchange::shown() {
+  std::vector<Completion> out;
   for (size_t first = 0; first < choices_.size(); first += job_.choices) {
     const auto own = std::span(choices_).subspan(first, job_.choices);
     if (job_.shown < job_.choices) {
@@ -220,22 +222,22 @@ std::vector<Said> TextExchange::shown() {
       };
       std::ranges::stable_sort(own, std::greater(), mean);
     }
-    for (Choice& choice : own.first(job_.shown)) out.push_back(std::move(choice.said));
+    for (Choice& choice : own.first(job_.shown)) out.push_back(std::move(choice.completion));
   }
   return out;
 }
 
 Usage TextExchange::usage() const {
   Usage all;
-  all.prefill_seconds = choices_.front().said.end.prefill_seconds;
-  all.decode_seconds = choices_.front().said.end.decode_seconds;
+  all.prefill_seconds = choices_.front().completion.end.prefill_seconds;
+  all.decode_seconds = choices_.front().completion.end.decode_seconds;
   for (size_t i = 0; i < choices_.size(); ++i) {
-    const Said& said = choices_[i].said;
-    all.completion_tokens += said.end.ids.size();
-    all.reasoning_tokens += said.reasoning_tokens;
+    const Completion& completion = choices_[i].completion;
+    all.completion_tokens += completion.end.ids.size();
+    all.reasoning_tokens += completion.reasoning_tokens;
     if (i % job_.choices != 0) continue;  // a prompt counts once
-    all.prompt_tokens += said.end.prompt_tokens;
-    all.cached_tokens += said.end.cached_tokens;
+    all.prompt_tokens += completion.end.prompt_tokens;
+    all.cached_tokens += completion.end.cached_tokens;
   }
   return all;
 }
@@ -243,9 +245,9 @@ Usage TextExchange::usage() const {
 void TextExchange::finish_all() {
   is_over_ = true;
   const Usage counted = usage();
-  const std::vector<Said> said = shown();
-  if (!job_.streams) return sink_.whole(200, writer_->whole(said, counted).dump());
-  sink_.write(writer_->finish(said, counted));
+  const std::vector<Completion> completions = shown();
+  if (!job_.streams) return sink_.whole(200, writer_->whole(completions, counted).dump());
+  sink_.write(writer_->finish(completions, counted));
   sink_.end();
 }
 

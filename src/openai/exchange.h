@@ -33,19 +33,19 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
   struct Choice {
     Choice(const Tokenizer& tokenizer, const TextJob& job)
         : decoder(std::in_place, tokenizer, true), stop(job.stop), reader(job.form) {
-      said.is_calls_only = job.form.demands_calls;
+      completion.is_calls_only = job.form.demands_calls;
     }
 
     std::optional<StreamDecoder> decoder;  // between two marks
     StopMatcher stop;                      // of content
     OutputReader reader;
-    Said said;
+    Completion completion;
     uint64_t tokens = 0;
     uint64_t characters = 0;       // of the text that all tokens have given
     double logprob = 0;            // of all tokens, for the best of them
-    std::vector<Logprobs> prompt;  // of its tokens but the first, until they are said
+    std::vector<Logprobs> prompt;  // of its tokens but the first, until they are written
     bool has_begun = false, has_ended = false;
-    bool is_cut = false;  // it has said what was asked for: the rest does not count
+    bool is_cut = false;  // it is complete by its form: the rest does not count
   };
 
   void take_token(size_t index, uint32_t id, const Logprobs* logprobs);
@@ -57,7 +57,7 @@ class TextExchange : public std::enable_shared_from_this<TextExchange> {
   void begin_stream(size_t index);
   void finish_all();
   /// The choices that are shown: the best of each prompt.
-  std::vector<Said> shown();
+  std::vector<Completion> shown();
   Usage usage() const;
   const Request& prompt_of(size_t index) const { return job_.prompts[index / job_.choices]; }
 

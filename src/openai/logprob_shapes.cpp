@@ -46,9 +46,9 @@ size_t taken_bytes(const Tokenizer& tokenizer, uint32_t id, bool begins, std::st
 
 }  // namespace
 
-Json chat_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens) {
+Json chat_logprobs(const Tokenizer& tokenizer, std::span<const CompletionToken> tokens) {
   Json::Array content;
-  for (const SaidToken& token : tokens) {
+  for (const CompletionToken& token : tokens) {
     Json one = token_json(tokenizer, token.logprobs.chosen);
     Json::Array top;
     for (const TokenLogprob& other : token.logprobs.top) {
@@ -60,7 +60,7 @@ Json chat_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens
   return Json(Json::Object{{"content", std::move(content)}, {"refusal", nullptr}});
 }
 
-Json completion_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens) {
+Json completion_logprobs(const Tokenizer& tokenizer, std::span<const CompletionToken> tokens) {
   Json::Array texts, logprobs, tops, offsets;
   for (const auto& [token, offset] : tokens) {
     texts.push_back(tokenizer.bytes(token.chosen.id));

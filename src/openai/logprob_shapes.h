@@ -13,14 +13,14 @@ namespace tokamak::openai {
 /// The value of a prompt's first token; null in JSON.
 inline constexpr float kUnknownLogprob = std::numeric_limits<float>::quiet_NaN();
 
-struct SaidToken {
+struct CompletionToken {
   Logprobs logprobs;
   uint64_t offset = 0;  // of the character of the answer's text that it begins in
 };
 
 /// Tokens as their bytes; those that no text shows have none.
-Json chat_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens);
-Json completion_logprobs(const Tokenizer& tokenizer, std::span<const SaidToken> tokens);
+Json chat_logprobs(const Tokenizer& tokenizer, std::span<const CompletionToken> tokens);
+Json completion_logprobs(const Tokenizer& tokenizer, std::span<const CompletionToken> tokens);
 
 /// The number of characters that begin within `text`.
 uint64_t count_characters(std::string_view text);

@@ -53,7 +53,7 @@ TEST(LogprobShapes, OffsetsAreThoseOfCharacters) {
 
 TEST(LogprobShapes, ATokenThatNoTextShowsHasNoBytes) {
   const uint32_t plain = ids_of("a").back();
-  const std::vector<SaidToken> tokens = {
+  const std::vector<CompletionToken> tokens = {
       {.logprobs = {.chosen = {special_id(), -1}, .top = {{plain, -2}, {special_id(), -1}}}}};
   const Json shown = *chat_logprobs(tokenizer(), tokens).find("content");
   const Json& one = shown.as_array()[0];

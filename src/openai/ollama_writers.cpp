@@ -14,14 +14,14 @@ int64_t nanoseconds(double seconds) {
   return int64_t(std::llround(seconds * 1e9));
 }
 
-Json arguments_json(const SaidItem& call) {
+Json arguments_json(const CompletionItem& call) {
   const auto parsed = Json::parse(call.text);
   return parsed ? *parsed : Json(Json::Object{});
 }
 
-Json calls_json(std::span<const SaidItem> items) {
+Json calls_json(std::span<const CompletionItem> items) {
   Json::Array calls;
-  for (const SaidItem& item : items) {
+  for (const CompletionItem& item : items) {
     if (item.kind != Kind::kCallBegin || item.is_cut) continue;  // arguments are whole or nothing
     Json function(Json::Object{{"name", item.name}, {"arguments", arguments_json(item)}});
     calls.push_back(Json(Json::Object{{"id", item.id}, {"function", std::move(function)}}));
@@ -34,15 +34,15 @@ class OllamaWriter : public AnswerWriter {
   using AnswerWriter::AnswerWriter;
 
   std::string_view stream_type() const override { return "application/x-ndjson"; }
-  std::string begin(size_t, Said&) override { return {}; }
-  std::string part(size_t, Said& said, const OutputPart& part) override {
+  std::string begin(size_t, Completion&) override { return {}; }
+  std::string part(size_t, Completion& completion, const OutputPart& part) override {
     switch (part.kind) {
       case Kind::kReasoning:
         return line(body("", part.text, Json::Array{}), false);
       case Kind::kContent:
         return line(body(part.text, "", Json::Array{}), false);
       case Kind::kCallEnd:
-        return line(body("", "", calls_json(std::span(said.items).last(1))), false);
+        return line(body("", "", calls_json(std::span(completion.items).last(1))), false);
       case Kind::kCallBegin:
       case Kind::kCallArguments:
       case Kind::kCallCut:
@@ -50,17 +50,17 @@ class OllamaWriter : public AnswerWriter {
     }
     return {};
   }
-  std::string end(size_t, Said&) override { return {}; }
-  std::string finish(std::span<const Said> said, const Usage& usage) override {
+  std::string end(size_t, Completion&) override { return {}; }
+  std::string finish(std::span<const Completion> completions, const Usage& usage) override {
     Json last = head_json(body("", "", Json::Array{}), true);
-    add_counts(last, said[0], usage);
+    add_counts(last, completions[0], usage);
     return last.dump() + "\n";
   }
   std::string error(const ApiError& error) const override {
     return error.body(Dialect::kOllama).dump() + "\n";
   }
-  Json whole(std::span<const Said> said, const Usage& usage) override {
-    const Said& one = said[0];
+  Json whole(std::span<const Completion> completions, const Usage& usage) override {
+    const Completion& one = completions[0];
     Json out = head_json(
         body(one.text_of(Kind::kContent), one.text_of(Kind::kReasoning), calls_json(one.items)),
         true);
@@ -69,7 +69,7 @@ class OllamaWriter : public AnswerWriter {
   }
 
  protected:
-  /// The members that hold what is said.
+  /// The members with the text and its reasoning.
   virtual Json::Object body(const std::string& content, const std::string& thinking,
                             Json calls) const = 0;
 
@@ -83,8 +83,8 @@ class OllamaWriter : public AnswerWriter {
   std::string line(Json::Object body, bool is_done) const {
     return head_json(std::move(body), is_done).dump() + "\n";
   }
-  static void add_counts(Json& out, const Said& said, const Usage& usage) {
-    out.set("done_reason", said.finish == Finish::kLength ? "length" : "stop");
+  static void add_counts(Json& out, const Completion& completion, const Usage& usage) {
+    out.set("done_reason", completion.finish == Finish::kLength ? "length" : "stop");
     out.set("total_duration", nanoseconds(usage.prefill_seconds + usage.decode_seconds));
     out.set("load_duration", 0);
     out.set("prompt_eval_count", usage.prompt_tokens);

@@ -110,7 +110,7 @@ Grammar text_without(std::string_view mark) {
   return grammar_of(search_of(mark, false), fmt::format("without:{}", mark));
 }
 
-Grammar text_that_begins_otherwise(std::span<const std::string_view> beginnings) {
+Grammar text_not_starting_with(std::span<const std::string_view> beginnings) {
   Automaton tree;
   const uint32_t any = tree.add(0, true);  // it has begun otherwise
   uint32_t root = tree.add(any, true);

@@ -17,6 +17,6 @@ Grammar text_up_to(std::string_view mark);
 Grammar text_without(std::string_view mark);
 /// That does not begin with one of these, where white space between tokens of JSON says nothing:
 /// R"({"name":")" is the beginning of `{ "name" : "f"`.
-Grammar text_that_begins_otherwise(std::span<const std::string_view> beginnings);
+Grammar text_not_starting_with(std::span<const std::string_view> beginnings);
 
 }  // namespace tokamak::openai

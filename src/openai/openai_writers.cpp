@@ -36,10 +36,10 @@ class OpenAiWriter : public AnswerWriter {
  public:
   using AnswerWriter::AnswerWriter;
 
-  std::string end(size_t choice, Said& said) override {
-    return chunk(choice, said, nothing(), Json(finish_word(said.finish)));
+  std::string end(size_t choice, Completion& completion) override {
+    return chunk(choice, completion, nothing(), Json(finish_word(completion.finish)));
   }
-  std::string finish(std::span<const Said>, const Usage& usage) override {
+  std::string finish(std::span<const Completion>, const Usage& usage) override {
     std::string out;
     if (head().counts_usage) {
       Json last = answer(chunk_object(), {});
@@ -51,13 +51,13 @@ class OpenAiWriter : public AnswerWriter {
   std::string error(const ApiError& error) const override {
     return event(error.body(Dialect::kOpenAi));
   }
-  Json whole(std::span<const Said> said, const Usage& usage) override {
+  Json whole(std::span<const Completion> completions, const Usage& usage) override {
     Json::Array choices;
-    for (size_t i = 0; i < said.size(); ++i) {
+    for (size_t i = 0; i < completions.size(); ++i) {
       Json one(Json::Object{{"index", uint64_t(i)}});
-      one.set(std::string(whole_name()), whole_choice(said[i]));
-      one.set("logprobs", head().has_logprobs ? logprobs_json(said[i].tokens) : Json());
-      one.set("finish_reason", finish_word(said[i].finish));
+      one.set(std::string(whole_name()), whole_choice(completions[i]));
+      one.set("logprobs", head().has_logprobs ? logprobs_json(completions[i].tokens) : Json());
+      one.set("finish_reason", finish_word(completions[i].finish));
       choices.push_back(std::move(one));
     }
     Json out = answer(whole_object(), std::move(choices));
@@ -70,16 +70,16 @@ class OpenAiWriter : public AnswerWriter {
   virtual std::string_view chunk_object() const = 0;
   virtual std::string_view whole_name() const = 0;
   virtual std::string_view chunk_name() const = 0;
-  virtual Json whole_choice(const Said& said) const = 0;
+  virtual Json whole_choice(const Completion& completion) const = 0;
   virtual Json nothing() const = 0;
-  virtual Json logprobs_json(std::span<const SaidToken> tokens) const = 0;
+  virtual Json logprobs_json(std::span<const CompletionToken> tokens) const = 0;
 
-  std::string chunk(size_t choice, Said& said, Json delta, Json finish = {}) {
+  std::string chunk(size_t choice, Completion& completion, Json delta, Json finish = {}) {
     Json one(Json::Object{{"index", uint64_t(choice)}});
     one.set(std::string(chunk_name()), std::move(delta));
-    one.set("logprobs", said.tokens.empty() ? Json() : logprobs_json(said.tokens));
+    one.set("logprobs", completion.tokens.empty() ? Json() : logprobs_json(completion.tokens));
     one.set("finish_reason", std::move(finish));
-    said.tokens.clear();
+    completion.tokens.clear();
     return event(answer(chunk_object(), {std::move(one)}));
   }
 
@@ -98,33 +98,35 @@ class ChatWriter : public OpenAiWriter {
  public:
   using OpenAiWriter::OpenAiWriter;
 
-  std::string begin(size_t choice, Said&) override {
+  std::string begin(size_t choice, Completion&) override {
     silent_.insert(choice);
     return {};
   }
-  std::string end(size_t choice, Said& said) override {
-    std::string role = role_of(choice, said, said.is_calls_only ? Json() : Json(""));
-    return role + OpenAiWriter::end(choice, said);
+  std::string end(size_t choice, Completion& completion) override {
+    std::string role = role_of(choice, completion, completion.is_calls_only ? Json() : Json(""));
+    return role + OpenAiWriter::end(choice, completion);
   }
-  std::string part(size_t choice, Said& said, const OutputPart& part) override {
-    std::string role = role_of(choice, said, part.kind == Kind::kCallBegin ? Json() : Json(""));
-    return role + delta_of(choice, said, part);
+  std::string part(size_t choice, Completion& completion, const OutputPart& part) override {
+    std::string role =
+        role_of(choice, completion, part.kind == Kind::kCallBegin ? Json() : Json(""));
+    return role + delta_of(choice, completion, part);
   }
 
  private:
   /// The chunk that says who speaks, before the first part: clients that gather chunks have null
   /// in place of a content where a choice is calls only.
-  std::string role_of(size_t choice, Said& said, Json content) {
+  std::string role_of(size_t choice, Completion& completion, Json content) {
     if (silent_.erase(choice) == 0) return {};
-    std::vector<SaidToken> of_part = std::exchange(said.tokens, {});
-    std::string role = chunk(
-        choice, said, Json(Json::Object{{"role", "assistant"}, {"content", std::move(content)}}));
-    said.tokens = std::move(of_part);
+    std::vector<CompletionToken> of_part = std::exchange(completion.tokens, {});
+    std::string role =
+        chunk(choice, completion,
+              Json(Json::Object{{"role", "assistant"}, {"content", std::move(content)}}));
+    completion.tokens = std::move(of_part);
     return role;
   }
-  std::string delta_of(size_t choice, Said& said, const OutputPart& part) {
+  std::string delta_of(size_t choice, Completion& completion, const OutputPart& part) {
     Json delta(Json::Object{});
-    const SaidItem& item = said.items.back();
+    const CompletionItem& item = completion.items.back();
     switch (part.kind) {
       case Kind::kReasoning:
         delta.set("reasoning_content", part.text);
@@ -133,29 +135,31 @@ class ChatWriter : public OpenAiWriter {
         delta.set("content", part.text);
         break;
       case Kind::kCallBegin:
-        delta.set("tool_calls", call_delta(said, call_json(item, "")));
+        delta.set("tool_calls", call_delta(completion, call_json(item, "")));
         break;
       case Kind::kCallArguments:
         if (is_custom(item)) return {};  // its text comes whole, at the end
         delta.set(
             "tool_calls",
-            call_delta(said, Json(Json::Object{
-                                 {"function", Json(Json::Object{{"arguments", part.text}})}})));
+            call_delta(
+                completion,
+                Json(Json::Object{{"function", Json(Json::Object{{"arguments", part.text}})}})));
         break;
       case Kind::kCallEnd:
       case Kind::kCallCut: {
         if (!is_custom(item)) return {};
         Json input(Json::Object{{"input", custom_input(item.text)}});
-        delta.set("tool_calls", call_delta(said, Json(Json::Object{{"custom", std::move(input)}})));
+        delta.set("tool_calls",
+                  call_delta(completion, Json(Json::Object{{"custom", std::move(input)}})));
         break;
       }
     }
-    return chunk(choice, said, std::move(delta));
+    return chunk(choice, completion, std::move(delta));
   }
-  bool is_custom(const SaidItem& item) const {
+  bool is_custom(const CompletionItem& item) const {
     return call_shape(head().call_shapes, item.name).is_custom;
   }
-  Json call_json(const SaidItem& item, const std::string& arguments) const {
+  Json call_json(const CompletionItem& item, const std::string& arguments) const {
     if (is_custom(item)) {
       const std::string input = arguments.empty() ? "" : custom_input(arguments);
       Json custom(Json::Object{{"name", item.name}, {"input", input}});
@@ -165,8 +169,8 @@ class ChatWriter : public OpenAiWriter {
     return Json(
         Json::Object{{"id", item.id}, {"type", "function"}, {"function", std::move(function)}});
   }
-  static Json call_delta(const Said& said, Json call) {
-    const uint64_t index = said.calls_until(said.items.size()) - 1;
+  static Json call_delta(const Completion& completion, Json call) {
+    const uint64_t index = completion.calls_until(completion.items.size()) - 1;
     call.as_object().insert(call.as_object().begin(), {"index", index});
     return Json::Array{std::move(call)};
   }
@@ -176,17 +180,17 @@ class ChatWriter : public OpenAiWriter {
   std::string_view whole_name() const override { return "message"; }
   std::string_view chunk_name() const override { return "delta"; }
   Json nothing() const override { return Json(Json::Object{}); }
-  Json logprobs_json(std::span<const SaidToken> tokens) const override {
+  Json logprobs_json(std::span<const CompletionToken> tokens) const override {
     return chat_logprobs(*head().tokenizer, tokens);
   }
-  Json whole_choice(const Said& said) const override {
+  Json whole_choice(const Completion& completion) const override {
     Json::Array calls;
-    for (const SaidItem& item : said.items) {
+    for (const CompletionItem& item : completion.items) {
       if (item.kind == Kind::kCallBegin) calls.push_back(call_json(item, item.text));
     }
-    const std::string content = said.text_of(Kind::kContent);
-    const std::string reasoning = said.text_of(Kind::kReasoning);
-    const bool has_content = !content.empty() || (calls.empty() && !said.is_calls_only);
+    const std::string content = completion.text_of(Kind::kContent);
+    const std::string reasoning = completion.text_of(Kind::kReasoning);
+    const bool has_content = !content.empty() || (calls.empty() && !completion.is_calls_only);
     Json message(Json::Object{{"role", "assistant"},
                               {"content", has_content ? Json(content) : Json()},
                               {"refusal", nullptr}});
@@ -195,16 +199,16 @@ class ChatWriter : public OpenAiWriter {
     return message;
   }
 
-  std::set<size_t> silent_;  // choices that have said nothing yet
+  std::set<size_t> silent_;  // choices without a token yet
 };
 
 class CompletionWriter : public OpenAiWriter {
  public:
   using OpenAiWriter::OpenAiWriter;
 
-  std::string begin(size_t, Said&) override { return {}; }
-  std::string part(size_t choice, Said& said, const OutputPart& part) override {
-    return chunk(choice, said, part.text);
+  std::string begin(size_t, Completion&) override { return {}; }
+  std::string part(size_t choice, Completion& completion, const OutputPart& part) override {
+    return chunk(choice, completion, part.text);
   }
 
  private:
@@ -213,8 +217,10 @@ class CompletionWriter : public OpenAiWriter {
   std::string_view whole_name() const override { return "text"; }
   std::string_view chunk_name() const override { return "text"; }
   Json nothing() const override { return ""; }
-  Json whole_choice(const Said& said) const override { return said.text_of(Kind::kContent); }
-  Json logprobs_json(std::span<const SaidToken> tokens) const override {
+  Json whole_choice(const Completion& completion) const override {
+    return completion.text_of(Kind::kContent);
+  }
+  Json logprobs_json(std::span<const CompletionToken> tokens) const override {
     return completion_logprobs(*head().tokenizer, tokens);
   }
 };

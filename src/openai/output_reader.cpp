@@ -39,7 +39,7 @@ bool knows(const Json& tools, std::string_view name) {
 
 }  // namespace
 
-OutputReader::OutputReader(const OutputForm& form)
+OutputReader::OutputReader(const OutputFormat& form)
     : form_(&form), state_(form.starts_in_reasoning ? State::kReasoning : State::kContent) {
   if (form.has_channels) channels_.emplace(form);
   skips_space_ = form.starts_in_reasoning;

@@ -18,7 +18,7 @@ namespace tokamak::openai {
 class OutputReader {
  public:
   /// `form` outlives it.
-  explicit OutputReader(const OutputForm& form);
+  explicit OutputReader(const OutputFormat& form);
 
   OutputParts push(std::string_view text);
   /// A token that is one of the form's marks.
@@ -52,7 +52,7 @@ class OutputReader {
   bool may_be_whole_call() const;
   bool is_surely_call() const;
 
-  const OutputForm* form_;
+  const OutputFormat* form_;
   std::optional<ChannelReader> channels_;  // in place of all below
   State state_;
   std::string pending_;       // not yet told what it is

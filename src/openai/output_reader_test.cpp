@@ -41,7 +41,7 @@ void PrintTo(const Read& read, std::ostream* out) {
 }
 
 /// The text cut at every place, and in pieces of every size.
-void expect_in_any_pieces(const OutputForm& form, std::string_view text, const Read& expected) {
+void expect_in_any_pieces(const OutputFormat& form, std::string_view text, const Read& expected) {
   const auto check = [&](const std::vector<std::string_view>& pieces) {
     OutputReader reader(form);
     Read all;
@@ -66,8 +66,8 @@ const Json& tools() {
   return kTools;
 }
 
-OutputForm form_of(std::string_view family) {
-  OutputForm form;
+OutputFormat form_of(std::string_view family) {
+  OutputFormat form;
   for (const ToolFamily& one : tool_families()) {
     if (one.name == family) form.tools = &one;
   }
@@ -212,21 +212,21 @@ TEST(OutputReader, ACallWhoseEndIsMissingIsOne) {
 
 TEST(OutputReader, ArgumentsOfAHeldCallComeAsTheyAreWritten) {
   const std::string arguments = R"({"a": "}\" </tool_call>", "n":  [{}]})";
-  OutputForm form = form_of("hermes");
+  OutputFormat form = form_of("hermes");
   form.holds_calls = true;
   const std::string call =
       "<tool_call>\n{\"name\": \"f\", \"arguments\": " + arguments + "}\n</tool_call>";
   expect_in_any_pieces(form, "So: " + call + "\n" + call + " done",
                        {"", "So: done", {{"f", arguments}, {"f", arguments}}});
   const std::string whole = "\n{\"name\": \"f\", \"parameters\": " + arguments + "}";
-  OutputForm llama = form_of("llama3");
+  OutputFormat llama = form_of("llama3");
   llama.holds_calls = true;
   expect_in_any_pieces(llama, whole, {"", "", {{"f", arguments}}});
   expect_in_any_pieces(llama, "{\"name\": 1}", {"", "{\"name\": 1}", {}});
 }
 
 TEST(OutputReader, AHeldCallIsToldWhileItComes) {
-  OutputForm form = form_of("hermes");
+  OutputFormat form = form_of("hermes");
   form.holds_calls = true;
   OutputReader reader(form);
   using Kind = OutputPart::Kind;
@@ -243,13 +243,13 @@ TEST(OutputReader, AHeldCallIsToldWhileItComes) {
 }
 
 TEST(OutputReader, ACallThatIsCutBeforeItsArgumentsIsLost) {
-  const auto cut = [](const OutputForm& form, std::string_view text) {
+  const auto cut = [](const OutputFormat& form, std::string_view text) {
     OutputReader reader(form);
     OutputParts parts = reader.push(text);
     for (OutputPart& part : reader.finish(true)) parts.push_back(std::move(part));
     return parts;
   };
-  OutputForm form = form_of("hermes");
+  OutputFormat form = form_of("hermes");
   const std::string begun = "<tool_call>\n{\"name\": \"get_weat";
   EXPECT_EQ(cut(form, begun), (OutputParts{{OutputPart::Kind::kContent, begun}}))
       << "a text may speak of the mark";
@@ -260,10 +260,10 @@ TEST(OutputReader, ACallThatIsCutBeforeItsArgumentsIsLost) {
   for (size_t bytes = 0; bytes <= begun.size(); ++bytes) {
     EXPECT_EQ(cut(form, begun.substr(0, bytes)), OutputParts{}) << bytes;
   }
-  OutputForm whole = form_of("llama3");
+  OutputFormat whole = form_of("llama3");
   whole.holds_calls = whole.demands_calls = true;
   EXPECT_EQ(cut(whole, R"({"name": "f)"), OutputParts{});
-  OutputForm token = form_of("qwen3-coder");
+  OutputFormat token = form_of("qwen3-coder");
   token.token_marks = {"<tool_call>"};
   OutputReader reader(token);
   EXPECT_EQ(reader.push_mark("<tool_call>"), OutputParts{});
@@ -272,7 +272,7 @@ TEST(OutputReader, ACallThatIsCutBeforeItsArgumentsIsLost) {
 }
 
 TEST(OutputReader, ReasoningComesBeforeTheContent) {
-  OutputForm form = form_of("hermes");
+  OutputFormat form = form_of("hermes");
   expect_in_any_pieces(form, "<think>\nwhy\n\nnot \n</think>\n\nYes <think>.",
                        {"why\n\nnot", "Yes <think>.", {}});
   expect_in_any_pieces(form, "<think></think><tool_call>{\"name\": \"g\"}</tool_call>",
@@ -282,7 +282,7 @@ TEST(OutputReader, ReasoningComesBeforeTheContent) {
   form.starts_in_reasoning = true;
   expect_in_any_pieces(form, "\nwhy\n</think>\nYes.", {"why", "Yes.", {}});
   expect_in_any_pieces(form, "why", {"why", "", {}});
-  OutputForm whole = form_of("llama3");
+  OutputFormat whole = form_of("llama3");
   whole.starts_in_reasoning = true;
   expect_in_any_pieces(whole, "why</think>{\"name\": \"g\"}", {"why", "", {{"g", "{}"}}});
   form.reasoning_open = form.reasoning_close = "";
@@ -291,7 +291,7 @@ TEST(OutputReader, ReasoningComesBeforeTheContent) {
 }
 
 TEST(OutputReader, ReasoningThatIsKeptHasItsMarks) {
-  OutputForm form = form_of("hermes");
+  OutputFormat form = form_of("hermes");
   form.reasoning_open = form.reasoning_close = "";
   form.keeps_reasoning = true;
   form.token_marks = {"<think>", "</think>", "<tool_call>", "</tool_call>"};
@@ -309,7 +309,7 @@ TEST(OutputReader, ReasoningThatIsKeptHasItsMarks) {
 }
 
 TEST(OutputReader, MarksAroundTheAnswerAreNoPartOfIt) {
-  OutputForm form = form_of("hermes");
+  OutputFormat form = form_of("hermes");
   form.answer_open = "<answer>";
   form.answer_close = "</answer>";
   expect_in_any_pieces(form, "<think>\nwhy\n</think>\n<answer>\nYes <b>.</answer>",
@@ -319,7 +319,7 @@ TEST(OutputReader, MarksAroundTheAnswerAreNoPartOfIt) {
 }
 
 TEST(OutputReader, AMarkThatIsATokenIsNotReadFromText) {
-  OutputForm form = form_of("gemma4");
+  OutputFormat form = form_of("gemma4");
   form.token_marks = {"<|tool_call>", "<tool_call|>", "<|\"|>", "<think>", "</think>"};
   OutputReader reader(form);
   Read all;

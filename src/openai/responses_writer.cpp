@@ -32,16 +32,16 @@ class ResponsesWriter : public AnswerWriter {
  public:
   using AnswerWriter::AnswerWriter;
 
-  std::string begin(size_t, Said&) override {
+  std::string begin(size_t, Completion&) override {
     std::string out = whole_event("response.created", response_json("in_progress"));
     out += whole_event("response.in_progress", response_json("in_progress"));
     return out;
   }
-  std::string part(size_t, Said& said, const OutputPart& part) override {
+  std::string part(size_t, Completion& completion, const OutputPart& part) override {
     std::string out;
-    if (said.items.size() > ids_.size()) {
-      out += close_item(said);
-      out += open_item(said);
+    if (completion.items.size() > ids_.size()) {
+      out += close_item(completion);
+      out += open_item(completion);
     }
     switch (part.kind) {
       case Kind::kReasoning:
@@ -50,7 +50,8 @@ class ResponsesWriter : public AnswerWriter {
         return out + part_event("response.output_text.delta",
                                 {{"delta", part.text}, {"logprobs", Json::Array{}}});
       case Kind::kCallArguments:
-        if (shape_of(said.items.back()).is_custom) return out;  // its text comes whole, at the end
+        if (shape_of(completion.items.back()).is_custom)
+          return out;  // its text comes whole, at the end
         return out + item_event("response.function_call_arguments.delta", {{"delta", part.text}});
       case Kind::kCallBegin:
         return out;
@@ -58,12 +59,12 @@ class ResponsesWriter : public AnswerWriter {
       case Kind::kCallCut:
         break;
     }
-    return close_item(said);
+    return close_item(completion);
   }
-  std::string end(size_t, Said& said) override { return close_item(said); }
-  std::string finish(std::span<const Said> said, const Usage& usage) override {
-    const Json response = finished(said[0], usage);
-    const bool is_cut = said[0].finish == Finish::kLength;
+  std::string end(size_t, Completion& completion) override { return close_item(completion); }
+  std::string finish(std::span<const Completion> completions, const Usage& usage) override {
+    const Json response = finished(completions[0], usage);
+    const bool is_cut = completions[0].finish == Finish::kLength;
     return whole_event(is_cut ? "response.incomplete" : "response.completed", response);
   }
   std::string error(const ApiError& error) const override {
@@ -74,12 +75,12 @@ class ResponsesWriter : public AnswerWriter {
     }
     return event(data, "error");
   }
-  Json whole(std::span<const Said> said, const Usage& usage) override {
-    return finished(said[0], usage);
+  Json whole(std::span<const Completion> completions, const Usage& usage) override {
+    return finished(completions[0], usage);
   }
 
  private:
-  Json item_json(const SaidItem& item, size_t index, bool is_whole) {
+  Json item_json(const CompletionItem& item, size_t index, bool is_whole) {
     const char* status = !is_whole ? "in_progress" : item.is_cut ? "incomplete" : "completed";
     const std::string& id = id_of(item, index);
     Json out(Json::Object{{"id", id}});
@@ -105,10 +106,10 @@ class ResponsesWriter : public AnswerWriter {
     }
     return out.set("content", std::move(parts));
   }
-  CallShape shape_of(const SaidItem& item) const {
+  CallShape shape_of(const CompletionItem& item) const {
     return call_shape(head().call_shapes, item.name);
   }
-  const std::string& id_of(const SaidItem& item, size_t index) {
+  const std::string& id_of(const CompletionItem& item, size_t index) {
     while (ids_.size() <= index) {
       const char* prefix = item.kind == Kind::kCallBegin ? shape_of(item).is_custom ? "ctc_" : "fc_"
                            : item.kind == Kind::kReasoning ? "rs_"
@@ -129,12 +130,12 @@ class ResponsesWriter : public AnswerWriter {
                              {"output", Json::Array{}},
                              {"usage", nullptr}});
   }
-  Json finished(const Said& said, const Usage& usage) {
-    const bool is_cut = said.finish == Finish::kLength;
+  Json finished(const Completion& completion, const Usage& usage) {
+    const bool is_cut = completion.finish == Finish::kLength;
     Json out = response_json(is_cut ? "incomplete" : "completed");
     Json::Array& items = out.find("output")->as_array();
-    for (size_t i = 0; i < said.items.size(); ++i) {
-      items.push_back(item_json(said.items[i], i, true));
+    for (size_t i = 0; i < completion.items.size(); ++i) {
+      items.push_back(item_json(completion.items[i], i, true));
     }
     if (is_cut) {
       *out.find("incomplete_details") = Json(Json::Object{{"reason", "max_output_tokens"}});
@@ -163,20 +164,20 @@ class ResponsesWriter : public AnswerWriter {
     return item_event(type, std::move(members));
   }
 
-  std::string open_item(const Said& said) {
-    const SaidItem& item = said.items.back();
+  std::string open_item(const Completion& completion) {
+    const CompletionItem& item = completion.items.back();
     is_open_ = true;
-    Json begun = item_json(item, said.items.size() - 1, false);
-    std::string out =
-        numbered("response.output_item.added",
-                 {{"output_index", uint64_t(said.items.size() - 1)}, {"item", std::move(begun)}});
+    Json begun = item_json(item, completion.items.size() - 1, false);
+    std::string out = numbered(
+        "response.output_item.added",
+        {{"output_index", uint64_t(completion.items.size() - 1)}, {"item", std::move(begun)}});
     if (item.kind == Kind::kCallBegin) return out;
     return out + part_event("response.content_part.added", {{"part", part_json(item.kind, "")}});
   }
-  std::string close_item(const Said& said) {
+  std::string close_item(const Completion& completion) {
     if (!std::exchange(is_open_, false)) return {};
     const size_t index = ids_.size() - 1;
-    const SaidItem& item = said.items[index];
+    const CompletionItem& item = completion.items[index];
     std::string out;
     if (item.kind == Kind::kCallBegin && shape_of(item).is_custom) {
       const std::string input = custom_input(item.text);

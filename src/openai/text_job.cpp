@@ -169,10 +169,10 @@ Answer<void> read_counts(const Fields& fields, TextJob& job) {
   return {};
 }
 
-OutputForm output_form(const ChatForm& chat, const Fields& fields, const ChatPrompt& prompt,
-                       bool has_tools) {
+OutputFormat output_format(const ChatForm& chat, const Fields& fields, const ChatPrompt& prompt,
+                         bool has_tools) {
   const bool keeps_reasoning = fields.reasoning_format.value_or("auto") == "none";
-  OutputForm form = answer_form(chat, prompt.text, keeps_reasoning);
+  OutputFormat form = answer_form(chat, prompt.text, keeps_reasoning);
   if (has_tools) {
     form.tools = chat.tools;
     form.tool_list = fields.tools;
@@ -192,7 +192,7 @@ Answer<TextRequest> read_chat(const Engine& engine, const ChatForm& chat, const 
   TOK_TRY(ChatPrompt prompt,
           answer(chat_prompt(engine, std::move(variables), {}, prompt_end(fields)), "messages"));
   TOK_TRY(const ToolChoice choice, tool_choice_of(fields));
-  job.form = output_form(chat, fields, prompt, choice.shows);
+  job.form = output_format(chat, fields, prompt, choice.shows);
   job.marks = chat.marks;
   for (const TokenMark& mark : chat.marks) {
     if (mark.is_special) job.form.special_marks.push_back(mark.text);
@@ -292,7 +292,7 @@ Answer<TextJob> read_text_job(const TextReading& with, const TextBody& body,
   } else {
     TOK_TRY(prompts, read_prompts(engine, fields, rules));
   }
-  TOK_TRY(const HeldAnswer held, with.grammars.of(fields, job.form, tenant));
+  TOK_TRY(const ConstrainedAnswer held, with.grammars.of(fields, job.form, tenant));
   job.form.holds_calls = held.holds_calls;
   job.form.demands_calls = held.demands_calls;
   // Held calls may have their marks spelled, but for those that are special tokens.

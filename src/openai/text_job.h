@@ -21,7 +21,7 @@ struct TextJob {
   std::optional<uint64_t> seed;            // of the first choice; unset: a random one
   bool streams = false, counts_usage = false, has_logprobs = false;
   std::vector<std::string> stop;  // looked for in content only
-  OutputForm form;                // how answers are read
+  OutputFormat form;              // how answers are read
   std::vector<TokenMark> marks;   // tokens that the form gives a meaning
   bool one_call_only = false;
   bool is_chat = false;  // the prompt is the messages and not `prompt`

@@ -9,7 +9,7 @@ namespace tokamak::cli {
 
 using Kind = openai::OutputPart::Kind;
 
-AnswerReader::AnswerReader(const Tokenizer& tokenizer, openai::OutputForm form,
+AnswerReader::AnswerReader(const Tokenizer& tokenizer, openai::OutputFormat form,
                            const std::vector<openai::TokenMark>& marks,
                            std::vector<std::string> stop, std::vector<uint32_t> end_ids, Show show)
     : tokenizer_(tokenizer),

@@ -17,7 +17,7 @@ class AnswerReader {
 
   /// `stop`: texts of the content that end the answer; `end_ids`: tokens that end it and are no
   /// part of it. REQUIRES: the tokenizer and `marks` outlive it.
-  AnswerReader(const Tokenizer& tokenizer, openai::OutputForm form,
+  AnswerReader(const Tokenizer& tokenizer, openai::OutputFormat form,
                const std::vector<openai::TokenMark>& marks, std::vector<std::string> stop,
                std::vector<uint32_t> end_ids, Show show);
   AnswerReader(const AnswerReader&) = delete;
@@ -39,7 +39,7 @@ class AnswerReader {
   void show_content(std::string_view text);
 
   const Tokenizer& tokenizer_;
-  const openai::OutputForm form_;
+  const openai::OutputFormat form_;
   const std::vector<openai::TokenMark>& marks_;
   const std::vector<uint32_t> end_ids_;
   StreamDecoder decoder_;

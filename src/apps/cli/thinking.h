@@ -41,7 +41,7 @@ class ThinkFlags {
 /// A prompt, and how the answer to it is read.
 struct ThinkingPrompt {
   ChatPrompt prompt;
-  openai::OutputForm form;
+  openai::OutputFormat form;
 };
 
 /// How a model reasons, found once from its template.

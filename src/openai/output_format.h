@@ -26,7 +26,7 @@ struct OutputPart {
 
 using OutputParts = std::vector<OutputPart>;
 
-struct OutputForm {
+struct OutputFormat {
   std::string reasoning_open, reasoning_close;  // empty: it is content
   std::string answer_open, answer_close;        // around the content, of which they are no part
   bool has_channels = false;               // ChannelReader reads it, and reasoning has no marks
