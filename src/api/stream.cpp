@@ -48,7 +48,7 @@ bool wait_until(StreamState& state, std::optional<std::chrono::steady_clock::tim
   return state.arrived.wait_until(lock, *deadline, has_come);
 }
 
-/// Drops the results that were not delivered; the stream may be gone.
+/// Ends the notifications: afterwards their receiver may be gone.
 void drop(StreamState& state) {
   state.is_cancelled = true;
   const std::scoped_lock lock(state.notifying);

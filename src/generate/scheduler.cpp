@@ -79,8 +79,8 @@ void Scheduler::find_tables() {
     has_windows = has_windows || tables_[i].ring > 0;
     if (tables_[i].pool > 0) pool_table_ = i;
   }
-  // A state that a window or a recurrence has forgotten is shared by checkpoints only, but for the
-  // windows of the only slot, where the last sequence has left them.
+  // The tokens that a window or a recurrent state has forgotten are shared by checkpoints only, but
+  // for the windows of the only slot, where the last sequence has left them.
   const bool has_checkpoints = checkpoints(program_->plan()) > 0;
   const bool leaves_windows = has_windows && single_slot_;
   shares_prefixes_ = options_.shares_prefixes &&

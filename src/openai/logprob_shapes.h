@@ -10,7 +10,7 @@
 
 namespace tokamak::openai {
 
-/// The value of a prompt's first token; null in JSON.
+/// The log-probability of a prompt's first token; null in JSON.
 inline constexpr float kUnknownLogprob = std::numeric_limits<float>::quiet_NaN();
 
 struct CompletionToken {
