@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,6 +65,24 @@ class Dev(unittest.TestCase):
             self.assertEqual(log.read_text(), TEXT.replace("\n", "\n") + "\n")
             self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, check=True,
                                             timeout=60).stderr, b"")
+
+    @unittest.skipUnless(shutil.which("ninja"), "ninja is not installed")
+    def test_steps_are_counted_where_cmake_looks_for_new_files_first(self):
+        """Its build.ninja depends on a check that always runs, with which ninja -n ends."""
+        function = (ROOT / "dev").read_text().partition("steps_of() {")[2].partition("\n}\n")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "build.ninja").write_text(
+                "rule make\n  command = touch $out\n  generator = 1\n"
+                "build always: phony\nbuild globs: make always\nbuild build.ninja: make globs\n"
+                "build a: make\nbuild b: make a\nbuild c: make\ndefault b c\n")
+            pathlib.Path(folder, "globs").touch()
+
+            def steps(*targets):
+                return subprocess.run(["bash", "-c", f"steps_of() {{{function}\n}}; steps_of \"$@\"", "-", folder, *targets],
+                                      capture_output=True, text=True, check=True, timeout=60).stdout
+            self.assertEqual((steps(), steps("b")), ("3\n", "2\n"))
+            subprocess.run(["ninja", "-C", folder, "-f", "steps.ninja", "b"], capture_output=True, check=True, timeout=60)
+            self.assertEqual(steps("b"), "0\n")
 
     def test_a_dry_run_says_what_it_would_do(self):
         for words, mention in ((("fuzz", "safetensors", "300"), "fuzz_safetensors for 300 s"),
