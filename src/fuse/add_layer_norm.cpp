@@ -13,7 +13,7 @@ namespace {
 
 enum : Var { a, b, w, bias, sum, unread_sum, norm };
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_add_layer_norm(Match& m) {
   const Var added = m.has(sum) ? sum : unread_sum;
   if (m.type(w).shape[0] != m.type(added).shape[1]) return std::nullopt;  // a norm per head
   const FusedNorm op = {.eps = m.attributes<LayerNorm>(norm).eps,
@@ -36,7 +36,7 @@ Pass add_layer_norm() {
   return {.name = "add_layer_norm",
           .patterns = {of(unread_sum, true), of(sum, true), of(unread_sum, false), of(sum, false)},
           .outputs = {norm, sum},
-          .replace = replace};
+          .replace = replace_add_layer_norm};
 }
 
 }  // namespace tokamak::fuse

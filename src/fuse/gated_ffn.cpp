@@ -60,7 +60,7 @@ std::optional<FusedLinear> clearing(const Match& m) {
   return op;
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_gated_ffn(Match& m) {
   GatedFfn op{.glu = m.attributes<FusedLinear>(y)};
   if (op.glu.epilogue != Epilogue::kGlu || op.glu.bias || op.glu.scaled) return std::nullopt;
   if (const auto* down = m.as<FusedLinear>(z)) {
@@ -100,7 +100,7 @@ Pass gated_ffn() {
           .patterns = std::move(patterns),
           .outputs = {z, kept},
           .steps = Steps::kOne,
-          .replace = replace};
+          .replace = replace_gated_ffn};
 }
 
 }  // namespace tokamak::fuse

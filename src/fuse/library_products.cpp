@@ -66,7 +66,7 @@ std::optional<Replacement> replace_qkv(Match& m) {
   return Replacement{HalfLinear{first, parts.back().second}, operands(m, rounded, matrix, bias)};
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_library_products(Match& m) {
   if (!m.target().has_library || !fits(m, x, w)) return std::nullopt;
   if (m.has(q)) return replace_qkv(m);
   if (m.has(activated)) {
@@ -88,7 +88,7 @@ Pass library_products() {
                .patterns = {},
                .outputs = {q, k, v, g, y},
                .fewest = Steps::kMany,
-               .replace = replace};
+               .replace = replace_library_products};
   const auto add = [&](Pattern one) { pass.patterns.push_back({std::move(one)}); };
   const std::vector<Pattern> plain = {any(x), any(w)}, biased = {any(x), any(w), any(bias)};
   for (const std::vector<Pattern>& operands : {plain, biased}) {

@@ -16,7 +16,7 @@ namespace {
 
 enum : Var { x, u, n, a, k, by, v, made, s, y };
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_norm_add(Match& m) {
   if (m.has(n)) return Replacement{NormAdd{m.attributes<RmsNorm>(n).eps}, {m[x], m[a], m[u]}};
   const Var sum = m.has(made) ? made : s;
   NormAdd op = m.attributes<NormAdd>(sum);
@@ -48,7 +48,7 @@ Pass norm_add() {
   Pass pass = {.name = "norm_add",
                .patterns = {{node<Add>(s, {any(a), norm})}, {node<Add>(s, {norm, any(a)})}},
                .outputs = {y, s},
-               .replace = replace};
+               .replace = replace_norm_add};
   for (const std::vector<Pattern>& inputs : {three, four}) {
     pass.patterns.push_back({node<Scale>(s, {node<NormAdd>(made, inputs), any(by)})});
     pass.patterns.push_back({node<Scale>(s, {node<NormAdd>(made, inputs)})});

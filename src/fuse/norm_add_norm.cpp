@@ -13,7 +13,7 @@ namespace {
 
 enum : Var { x, u, n, a, k, unscaled, s, w, third, fourth, y };
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_norm_add_norm(Match& m) {
   FusedLinear op;
   if (const auto* fused = m.as<FusedLinear>(y)) {
     op = *fused;
@@ -73,7 +73,7 @@ Pass norm_add_norm() {
           .patterns = std::move(patterns),
           .outputs = {y, s},
           .steps = Steps::kOne,
-          .replace = replace};
+          .replace = replace_norm_add_norm};
 }
 
 }  // namespace tokamak::fuse

@@ -15,7 +15,7 @@ namespace {
 
 enum : Var { x, v, bias, n, w, third, fourth, y, kept };
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_norm_linear(Match& m) {
   if (!fits_fused_linear(m.type(w))) return std::nullopt;
   if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head
   std::vector<ValueId> inputs = m.inputs(y);
@@ -54,7 +54,7 @@ Pass norm_linear() {
                .outputs = {y, kept},
                .shared = {n},
                .steps = Steps::kOne,
-               .replace = replace};
+               .replace = replace_norm_linear};
   for (const Pattern& norm :
        {node<RmsNorm>(n, {any(x), any(v)}), node<LayerNorm>(n, {any(x), any(v)}),
         node<LayerNorm>(n, {any(x), any(v), any(bias)})}) {

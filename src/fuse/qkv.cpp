@@ -18,7 +18,7 @@ uint32_t rows(const TensorDesc& matrix) {
   return uint32_t(matrix.shape[0]);
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_qkv(Match& m) {
   Qkv op{rows(m.type(wq)), rows(m.type(wk))};
   std::optional<ValueId> w;
   if (m.has(g)) {
@@ -52,7 +52,7 @@ Pass qkv() {
                        {product(q, wq), product(k, wk), product(v, wv)},
                        {product(q, wq, bq), product(k, wk, bk), product(v, wv, bv)}},
           .outputs = {q, k, v, g},
-          .replace = replace};
+          .replace = replace_qkv};
 }
 
 }  // namespace tokamak::fuse

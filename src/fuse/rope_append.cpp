@@ -37,7 +37,7 @@ std::optional<ValueId> whole_row(Match& m) {
   return m.add_node(Linear{}, made->inputs).front();
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_rope_append(Match& m) {
   const auto& rope = m.attributes<Rope>(rq);
   const Dim d = rope.head_dim;
   // The kernel finds a row's angles by its position.
@@ -99,7 +99,7 @@ Pass rope_append() {
                .patterns = {},
                .outputs = {rq, appended},
                .shared = {y},
-               .replace = replace};
+               .replace = replace_rope_append};
   struct Form {
     Var values;
     bool norms, norm_v;

@@ -13,7 +13,7 @@ namespace {
 
 enum : Var { a, b, w, bias, fifth, sum, rms_sum, norm, unread_norm, rounded };
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_rounded_norm(Match& m) {
   if (m.attributes<ToHalf>(rounded).activation != Activation::kIdentity) return std::nullopt;
   const Var made = m.has(norm) ? norm : unread_norm;
   if (const auto* added = m.has(rms_sum) ? nullptr : m.as<NormAdd>(made)) {
@@ -69,7 +69,7 @@ Pass rounded_norm() {
                .patterns = {},
                .outputs = {rounded, sum, rms_sum, norm},
                .fewest = Steps::kMany,
-               .replace = replace};
+               .replace = replace_rounded_norm};
   add_patterns(unread_norm, pass.patterns);
   for (const std::vector<Pattern>& inputs :
        {std::vector<Pattern>{any(a), any(b), any(w), any(bias)},

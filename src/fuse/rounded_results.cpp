@@ -26,7 +26,7 @@ Replacement replace_attention(Match& m) {
   return {op, std::move(inputs)};
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_rounded_results(Match& m) {
   const auto* rounds = m.as<ToHalf>(rounded);
   const bool is_copy = rounds != nullptr && rounds->activation == Activation::kIdentity;
   if (m.has(attended)) return is_copy ? std::optional(replace_attention(m)) : std::nullopt;
@@ -50,7 +50,7 @@ Pass rounded_results() {
                .patterns = {},
                .outputs = {rounded},
                .fewest = Steps::kMany,
-               .replace = replace};
+               .replace = replace_rounded_results};
   const auto add = [&](Pattern one) { pass.patterns.push_back({std::move(one)}); };
   add(node<ToHalf>(rounded,
                    {node<Attention>(attended, {any(q), any(cache), any(pages), any(seen)})}));

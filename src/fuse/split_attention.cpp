@@ -21,7 +21,7 @@ uint32_t splits(Dim columns) {
   return std::clamp(std::bit_floor(uint32_t(24576 / columns)), 4u, 8u);
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_split_attention(Match& m) {
   FusedLinear merge;
   if (const auto* fused = m.as<FusedLinear>(z)) {
     if (fused->prologue != Prologue::kNone || !fused->gated) return std::nullopt;
@@ -65,7 +65,7 @@ Pass split_attention() {
           .patterns = std::move(patterns),
           .outputs = {z, appended},
           .steps = Steps::kOne,
-          .replace = replace};
+          .replace = replace_split_attention};
 }
 
 }  // namespace tokamak::fuse

@@ -28,7 +28,7 @@ uint32_t parts_for(const TensorDesc& matrix, const Target& target) {
   return uint32_t(parts);
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_split_linear(Match& m) {
   const uint32_t parts = parts_for(m.type(w), m.target());
   if (parts == 1) return std::nullopt;
   if (m.has(norm)) {
@@ -63,7 +63,7 @@ Pass split_linear() {
           .outputs = {sum, norm, y, appended},
           .steps = Steps::kShort,
           .fewest = Steps::kDecode,
-          .replace = replace};
+          .replace = replace_split_linear};
 }
 
 }  // namespace tokamak::fuse

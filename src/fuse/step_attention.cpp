@@ -33,7 +33,7 @@ std::optional<ValueId> whole_row(Match& m) {
   return row;
 }
 
-std::optional<Replacement> replace(Match& m) {
+std::optional<Replacement> replace_step_attention(Match& m) {
   const auto& attention = m.attributes<Attention>(y);
   const uint32_t head_dim = uint32_t(cached_head_dim(m.type(cache).dtype, m.type(cache).shape));
   const auto& rope = m.attributes<Rope>(rq);
@@ -126,7 +126,7 @@ Pass step_attention() {
           .patterns = std::move(patterns),
           .outputs = {y, appended, g},
           .steps = Steps::kDecode,
-          .replace = replace};
+          .replace = replace_step_attention};
 }
 
 }  // namespace tokamak::fuse

@@ -79,7 +79,7 @@ std::string shown(const BenchReport& report, const BenchFlags& flags) {
   return flags.json ? bench_json(report).dump(1) + "\n" : bench_text(report);
 }
 
-Result<void> run(const BenchFlags& flags, const App& command) {
+Result<void> run_bench(const BenchFlags& flags, const App& command) {
   TOK_TRY(BenchOptions options, options_of(flags));
   options.kind_found = [&](BenchKind kind) { return check_kind(command, kind); };
   TOK_TRY(OpenOptions open, flags.model.options());
@@ -232,8 +232,9 @@ sound in a second; "first" is how long somebody waits for it.)");
       ->type_name("FORM")
       ->check(OneOf({"md", "json", "csv"}))
       ->excludes(json);
-  command->callback(
-      [flags, command, &action] { action = [flags, command] { return run(*flags, *command); }; });
+  command->callback([flags, command, &action] {
+    action = [flags, command] { return run_bench(*flags, *command); };
+  });
 }
 
 }  // namespace tokamak::cli

@@ -383,7 +383,7 @@ Result<std::unique_ptr<ChatMemory>> open_memory(const ChatFlags& flags, const En
   return ChatMemory::open(flags.memory, flags.model, *tokenizer, budget);
 }
 
-Result<void> run(const ChatFlags& flags) {
+Result<void> run_chat(const ChatFlags& flags) {
   TOK_TRY(check_stdin());
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
   TOK_TRY(OpenOptions options, flags.model.options());
@@ -443,7 +443,7 @@ void add_chat(App& app, Action& action) {
       ->capture_default_str()
       ->check(Range(0.0, 16.0));
   command->add_flag("-v,--stats", flags->stats, "tokens and speed after each answer");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_chat(*flags); }; });
 }
 
 }  // namespace tokamak::cli

@@ -11,7 +11,7 @@ struct DoctorFlags {
   bool kernels = false, json = false;
 };
 
-Result<void> run(const DoctorFlags& flags) {
+Result<void> run_doctor(const DoctorFlags& flags) {
   DoctorScope scope;
   if (flags.device >= 0) scope.device = uint32_t(flags.device);
   if (!flags.backend.empty()) {
@@ -56,7 +56,7 @@ Examples:
       ->check(Range(0, 65535));
   Option* kernels = command->add_flag("--kernels", flags->kernels, "a line for every kernel");
   command->add_flag("--json", flags->json, "one JSON object, with every kernel")->excludes(kernels);
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_doctor(*flags); }; });
 }
 
 }  // namespace tokamak::cli

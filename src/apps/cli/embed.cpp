@@ -93,7 +93,7 @@ std::string shown(const EmbedFlags& flags, const Input& input, size_t index, siz
   return flags.raw ? out : out + "\n";
 }
 
-Result<void> run(const EmbedFlags& flags) {
+Result<void> run_embed(const EmbedFlags& flags) {
   if (flags.raw && stdout_is_terminal()) {
     return fail(ErrorCode::kUsage, "--raw writes bytes; send them into a file or a pipe.");
   }
@@ -187,7 +187,7 @@ Examples:
       ->excludes(json);
   command->callback([flags, prompt_name, &action] {
     flags->prompt_given = prompt_name->count() > 0;
-    action = [flags] { return run(*flags); };
+    action = [flags] { return run_embed(*flags); };
   });
 }
 

@@ -99,7 +99,7 @@ std::string metadata_of(const ModelFiles& files, bool as_json) {
   return table.rows() == 0 ? "There are no metadata.\n" : table.text();
 }
 
-Result<void> run(const InspectFlags& flags) {
+Result<void> run_inspect(const InspectFlags& flags) {
   InspectRequest request = flags.request;
   if (flags.graph) request.view = InspectView::kGraph;
   if (flags.fused) request.view = InspectView::kFused;
@@ -206,7 +206,7 @@ No weights are loaded.)");
   auto flags = std::make_shared<InspectFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
   add_views(*command, *flags);
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_inspect(*flags); }; });
 }
 
 }  // namespace tokamak::cli

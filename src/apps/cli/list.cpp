@@ -29,7 +29,7 @@ std::string quantization_of(std::string path) {
   return "";
 }
 
-Result<void> run(bool json) {
+Result<void> run_list(bool json) {
   TOK_TRY(const std::string cache, hub::known_cache_folder());
   TOK_TRY(const std::vector<hub::StoredModel> models, hub::stored_models(cache));
   Table table;
@@ -75,7 +75,7 @@ missing; `tokamak pull` fetches the rest. The name of a quantization stands afte
 org/name:Q4_K_M.)");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "a list of objects, sizes in bytes");
-  command->callback([json, &action] { action = [json] { return run(*json); }; });
+  command->callback([json, &action] { action = [json] { return run_list(*json); }; });
 }
 
 }  // namespace tokamak::cli

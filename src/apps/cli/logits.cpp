@@ -26,7 +26,7 @@ Result<std::vector<float>> feed(Session& session, std::span<const uint32_t> ids,
   return rows;
 }
 
-Result<void> run(const LogitsFlags& flags) {
+Result<void> run_logits(const LogitsFlags& flags) {
   TOK_TRY(const std::vector<uint32_t> ids, parse_ids(flags.tokens));
   if (ids.empty()) return fail(ErrorCode::kUsage, "--tokens is empty, expected token ids.");
   when_interrupted(OnInterrupt::kStopSoon);
@@ -112,7 +112,7 @@ void add_logits(App& app, Action& action) {
   Option* json = command->add_flag("--json", flags->json, "one JSON object");
   command->add_flag("--all", flags->all, "with --json: logits after every token, not only the last")
       ->needs(json);
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_logits(*flags); }; });
 }
 
 }  // namespace tokamak::cli

@@ -54,7 +54,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-int run(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   App app("tokamak",
           "Runs models on the GPU at hand: they write, see, hear, speak, and make vectors "
           "of texts.");
@@ -122,5 +122,5 @@ int main(int argc, char** argv) {
   tokamak::cli::open_closed_streams();
   tokamak::cli::end_without_memory();
   tokamak::cli::handle_signals();
-  return tokamak::cli::run(argc, argv);
+  return tokamak::cli::run_program(argc, argv);
 }

@@ -14,7 +14,7 @@ struct McpFlags {
   uint32_t sequences = 4;
 };
 
-Result<void> run(const McpFlags& flags) {
+Result<void> run_mcp(const McpFlags& flags) {
   TOK_TRY(OpenOptions options, flags.model.options());
   options.sequences = flags.sequences;
   TOK_TRY(auto opened, ModelFlags::open(std::move(options)));
@@ -60,7 +60,7 @@ Examples:
   command->add_option("--max-sequences", flags->sequences, "answers that are generated at once")
       ->capture_default_str()
       ->check(Range(1, int(kMaxSequences)));
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_mcp(*flags); }; });
 }
 
 }  // namespace tokamak::cli

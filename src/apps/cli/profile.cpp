@@ -25,7 +25,7 @@ std::string now() {
                      utc.tm_mday, utc.tm_hour, utc.tm_min);
 }
 
-Result<void> run(const ProfileFlags& flags) {
+Result<void> run_profile(const ProfileFlags& flags) {
   TOK_TRY(check_output(flags.html));
   TOK_TRY(check_output(flags.trace));
   TOK_TRY(OpenOptions open, flags.model.options());
@@ -89,7 +89,7 @@ takes when launches follow one another without a stop.)");
       ->type_name("FILE")
       ->check(not_empty("the path of a file"));
   command->add_flag("--json", flags->json, "one JSON object");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_profile(*flags); }; });
 }
 
 }  // namespace tokamak::cli

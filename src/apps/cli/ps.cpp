@@ -72,7 +72,7 @@ Cell size_cell(const Json& model) {
   return size.is_number() ? bytes_cell(uint64_t(size.as_number())) : Cell("");
 }
 
-Result<void> run(const PsFlags& flags) {
+Result<void> run_ps(const PsFlags& flags) {
   std::string url = flags.url;
   while (url.ends_with('/')) url.pop_back();
   if (download::origin_of(url).empty()) {
@@ -120,7 +120,7 @@ The server is one of `tokamak serve`, or another that knows Ollama's /api/ps.)")
       ->type_name("KEY")
       ->check(not_empty("a key"));
   command->add_flag("--json", flags->json, "a list of objects, sizes in bytes");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_ps(*flags); }; });
 }
 
 }  // namespace tokamak::cli

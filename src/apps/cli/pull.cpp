@@ -3,7 +3,7 @@
 namespace tokamak::cli {
 namespace {
 
-Result<void> run(const std::string& model) {
+Result<void> run_pull(const std::string& model) {
   TOK_TRY(const hub::ModelName name, hub::parse_model_name(model));
   TOK_TRY(const std::string path, fetch_model(name));
   return print(path + "\n");
@@ -26,7 +26,7 @@ HF_HUB_CACHE, HF_HOME, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE mean the same.)"
   add_model(*command, *model,
             "org/name[@revision][:file or quantization], or its address on the hub")
       ->required();
-  command->callback([model, &action] { action = [model] { return run(*model); }; });
+  command->callback([model, &action] { action = [model] { return run_pull(*model); }; });
 }
 
 }  // namespace tokamak::cli

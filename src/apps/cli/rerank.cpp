@@ -27,7 +27,7 @@ Result<std::vector<std::string>> read_documents(const RerankFlags& flags) {
   return documents;
 }
 
-Result<void> run(const RerankFlags& flags) {
+Result<void> run_rerank(const RerankFlags& flags) {
   TOK_TRY(const std::vector<std::string> documents, read_documents(flags));
   when_interrupted(OnInterrupt::kStopSoon);
   TOK_TRY(OpenOptions opening, flags.model.options());
@@ -88,7 +88,7 @@ Examples:
   command->add_flag("--no-truncate", flags->no_truncate,
                     "an error for documents that are too long, instead of cutting them");
   command->add_flag("--json", flags->json, "one JSON object per document");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_rerank(*flags); }; });
 }
 
 }  // namespace tokamak::cli

@@ -7,7 +7,7 @@
 namespace tokamak::cli {
 namespace {
 
-Result<void> run(const std::string& model, bool yes) {
+Result<void> run_rm(const std::string& model, bool yes) {
   TOK_TRY(const hub::ModelName name, hub::parse_model_name(model));
   if (!name.choice.empty()) {
     return fail(ErrorCode::kUsage, "\"{}\": single files are not removed; give {}.", model,
@@ -59,7 +59,8 @@ void add_rm(App& app, Action& action) {
   auto yes = std::make_shared<bool>(false);
   add_model(*command, *model, "org/name[@revision]")->required();
   command->add_flag("-y,--yes", *yes, "do not ask");
-  command->callback([model, yes, &action] { action = [model, yes] { return run(*model, *yes); }; });
+  command->callback(
+      [model, yes, &action] { action = [model, yes] { return run_rm(*model, *yes); }; });
 }
 
 }  // namespace tokamak::cli

@@ -233,7 +233,7 @@ Result<Written> Run::answered(const std::string& prompt, const TemplateChoice& c
   return Written{*std::move(result), reader.reasoning()};
 }
 
-Result<void> run(const RunFlags& flags) {
+Result<void> run_prompts(const RunFlags& flags) {
   TOK_TRY(check_model_word(flags));
   TOK_TRY(const std::string prompt, read_prompt(flags));
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));
@@ -313,7 +313,7 @@ void add_run(App& app, Action& action) {
   command->add_flag("-v,--stats", flags->stats, "speed on standard error, also into a pipe");
   command->callback([flags, prompt, &action] {
     flags->prompt_given = prompt->count() > 0;
-    action = [flags] { return run(*flags); };
+    action = [flags] { return run_prompts(*flags); };
   });
 }
 

@@ -65,7 +65,7 @@ Result<std::string> answer(std::string_view line) {
   return out.dump();
 }
 
-Result<void> run() {
+Result<void> run_sampler() {
   TOK_TRY(InputLines lines, InputLines::open("-"));
   for (;;) {
     TOK_TRY(const std::optional<std::string> line, lines.next());
@@ -86,7 +86,7 @@ void add_sampler(App& app, Action& action) {
   command->footer(R"(Reads one JSON object per line and prints {"survivors": [...], "probs": [...]}.
 Example:
   echo '{"logits": [1.0, 3.0, 2.0], "previous_ids": [], "params": {"top_k": 2}}' | tokamak sampler)");
-  command->callback([&action] { action = run; });
+  command->callback([&action] { action = run_sampler; });
 }
 
 }  // namespace tokamak::cli

@@ -138,7 +138,7 @@ void hang_up(const ServeFlags& flags, serve::Server& server, serve::Gateway& gat
   }
 }
 
-Result<void> run(ServeFlags& flags) {
+Result<void> run_serve(ServeFlags& flags) {
   flags.gateway.log = start_log(log_format(flags.log));
   TOK_TRY(std::vector<ServedModel> models, served_models(flags.model, flags.pool));
   TOK_TRY(flags.defaults.apply(models));
@@ -311,7 +311,7 @@ keys and of the certificate again.)");
   flags->defaults.add(*command);
   add_access_options(*command, *flags);
   add_tls_options(*command, *flags);
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_serve(*flags); }; });
 }
 
 }  // namespace tokamak::cli

@@ -3,7 +3,7 @@
 namespace tokamak::cli {
 namespace {
 
-Result<void> run(const std::string& source) {
+Result<void> run_template(const std::string& source) {
   TOK_TRY(const std::string text, read_stdin());
   auto variables = Json::parse(text);
   if (!variables) return Failure(variables.error().within("standard input"));
@@ -43,7 +43,7 @@ Example:
   command->group(kCheckingCommands);
   add_model(*command, *source,
             "model folder, org/name, .gguf or .jinja file; the built-in model without");
-  command->callback([source, &action] { action = [source] { return run(*source); }; });
+  command->callback([source, &action] { action = [source] { return run_template(*source); }; });
 }
 
 }  // namespace tokamak::cli

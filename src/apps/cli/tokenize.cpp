@@ -61,7 +61,7 @@ Result<std::string> decode_line(const Tokenizer& tokenizer, std::string_view lin
   return out.dump();
 }
 
-Result<void> run(const TokenizeFlags& flags) {
+Result<void> run_tokenize(const TokenizeFlags& flags) {
   TOK_TRY(const std::string folder, find_model(flags.model));
   TOK_TRY(const ModelFiles files, read_text_files(folder));
   TOK_TRY(const Tokenizer tokenizer, make_tokenizer(files));
@@ -117,7 +117,7 @@ Examples:
   command
       ->add_flag("--skip-special", flags->skip_special, "with --decode: leave out special tokens")
       ->needs(decode);
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_tokenize(*flags); }; });
 }
 
 }  // namespace tokamak::cli

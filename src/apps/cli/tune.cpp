@@ -10,7 +10,7 @@ struct TuneFlags {
   bool json = false;
 };
 
-Result<void> run(const TuneFlags& flags) {
+Result<void> run_tune(const TuneFlags& flags) {
   TOK_TRY(OpenOptions open, flags.model.options());
   open.self_test_first = true;
   TuneOptions options = flags.options;
@@ -46,7 +46,7 @@ Examples:
       ->check(Range(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", flags->json, "one JSON object");
-  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return run_tune(*flags); }; });
 }
 
 }  // namespace tokamak::cli

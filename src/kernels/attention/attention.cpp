@@ -381,7 +381,7 @@ Launch fragments_launch(const Problem& p, const DeviceInfo&) {
   return launch;
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kAttentionVariants[] = {
     {.name = "kv_append.wgsl",
      .op = op_index<KvAppend>(),
      .refuses = even_heads,
@@ -433,7 +433,7 @@ std::string cache_source(DType dtype) {
 }
 
 std::span<const KernelVariant> attention_variants() {
-  return kVariants;
+  return kAttentionVariants;
 }
 
 }  // namespace tokamak

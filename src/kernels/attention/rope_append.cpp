@@ -83,7 +83,7 @@ Launch rope_append_launch(const Problem& problem, const DeviceInfo&) {
   return own;
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kRopeAppendVariants[] = {
     {.name = "rope_append.wgsl", .op = op_index<RopeAppend>(), .launch = rope_append_launch},
     {.name = "rope_append.cpu",
      .op = op_index<RopeAppend>(),
@@ -94,7 +94,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> rope_append_variants() {
-  return kVariants;
+  return kRopeAppendVariants;
 }
 
 }  // namespace tokamak

@@ -320,7 +320,7 @@ Launch plain_launch(const Problem& p, const DeviceInfo& device) {
 
 constexpr size_t kOp = op_index<StepAttention>();
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kStepAttentionVariants[] = {
     {.name = "step_attention.wgsl.software",  // where lanes take turns on a core
      .op = kOp,
      .needs = kFeatureSubgroups,
@@ -353,7 +353,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> step_attention_variants() {
-  return kVariants;
+  return kStepAttentionVariants;
 }
 
 }  // namespace tokamak

@@ -90,7 +90,7 @@ Launch causal_conv_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.x = {ceil_div(out, kTileColumns)}, .y = {1, kTileRows, true}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kCausalConvVariants[] = {
     {.name = "causal_conv.wgsl",
      .op = op_index<CausalConv>(),
      .refuses = causal_conv_refuses,
@@ -104,7 +104,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> causal_conv_variants() {
-  return kVariants;
+  return kCausalConvVariants;
 }
 
 }  // namespace tokamak

@@ -22,7 +22,7 @@ Launch half_snake_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kHalfSnakeVariants[] = {
     {.name = "half_snake.wgsl", .op = op_index<HalfSnake>(), .launch = half_snake_launch},
     {.name = "half_snake.cpu",
      .op = op_index<HalfSnake>(),
@@ -33,7 +33,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> half_snake_variants() {
-  return kVariants;
+  return kHalfSnakeVariants;
 }
 
 double half_snake(std::span<const float> rates, size_t column, double x) {

@@ -57,7 +57,7 @@ Launch short_conv_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, tokens, true}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kShortConvVariants[] = {
     {.name = "short_conv.wgsl", .op = op_index<ShortConv>(), .launch = short_conv_launch},
     {.name = "short_conv.cpu",
      .op = op_index<ShortConv>(),
@@ -68,7 +68,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> conv_variants() {
-  return kVariants;
+  return kShortConvVariants;
 }
 
 }  // namespace tokamak

@@ -37,7 +37,7 @@ Launch transposed_conv_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kTransposedConvVariants[] = {
     {.name = "transposed_conv.wgsl",
      .op = op_index<TransposedConv>(),
      .launch = transposed_conv_launch},
@@ -50,7 +50,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> transposed_conv_variants() {
-  return kVariants;
+  return kTransposedConvVariants;
 }
 
 }  // namespace tokamak

@@ -33,7 +33,7 @@ Launch unfold_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kUnfoldVariants[] = {
     {.name = "unfold.wgsl", .op = op_index<Unfold>(), .launch = unfold_launch},
     {.name = "unfold.cpu",
      .op = op_index<Unfold>(),
@@ -44,7 +44,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> unfold_variants() {
-  return kVariants;
+  return kUnfoldVariants;
 }
 
 }  // namespace tokamak

@@ -98,7 +98,7 @@ Launch gated_delta_launch(const Problem& p, const DeviceInfo&) {
           .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}, .z = {1, 0, true}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kGatedDeltaVariants[] = {
     {.name = "gated_delta.wgsl",
      .op = op_index<GatedDelta>(),
      .refuses = gated_delta_refuses,
@@ -112,7 +112,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> delta_variants() {
-  return kVariants;
+  return kGatedDeltaVariants;
 }
 
 }  // namespace tokamak

@@ -168,7 +168,7 @@ Launch mean_rows_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.x = {ceil_div(columns, kStrip)}, .y = {1, 0, true}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kElementwiseVariants[] = {
     {.name = "add.wgsl", .op = op_index<Add>(), .launch = add_launch},
     {.name = "add.cpu",
      .op = op_index<Add>(),
@@ -231,7 +231,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> elementwise_variants() {
-  return kVariants;
+  return kElementwiseVariants;
 }
 
 double activate(Activation activation, double x) {

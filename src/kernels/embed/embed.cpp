@@ -62,7 +62,7 @@ Launch packed(const Problem& problem, const DeviceInfo&) {
                 wide_codec(problem.inputs[1]));
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kEmbedVariants[] = {
     {.name = "embed.wgsl", .op = op_index<Embed>(), .refuses = single_refuses, .launch = single},
     {.name = "embed.wgsl.packed",
      .op = op_index<Embed>(),
@@ -77,7 +77,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> embed_variants() {
-  return kVariants;
+  return kEmbedVariants;
 }
 
 }  // namespace tokamak

@@ -27,7 +27,7 @@ Launch add_positions_launch(const Problem& problem, const DeviceInfo&) {
                      .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}});
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kPositionsVariants[] = {
     {.name = "add_positions.wgsl", .op = op_index<AddPositions>(), .launch = add_positions_launch},
     {.name = "add_positions.cpu",
      .op = op_index<AddPositions>(),
@@ -38,7 +38,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> position_variants() {
-  return kVariants;
+  return kPositionsVariants;
 }
 
 }  // namespace tokamak

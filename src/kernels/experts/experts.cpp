@@ -198,7 +198,7 @@ Launch expert_sum_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(p, "experts/sum.wgsl", {{"TOP_K", uint32_t(p.inputs[1].shape[1])}});
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kExpertsVariants[] = {
     {.name = "route.wgsl.subgroup",
      .op = op_index<Route>(),
      .needs = kFeatureSubgroups,
@@ -250,7 +250,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> expert_variants() {
-  return kVariants;
+  return kExpertsVariants;
 }
 
 }  // namespace tokamak

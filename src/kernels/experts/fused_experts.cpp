@@ -101,7 +101,7 @@ Launch expert_mix_launch(const Problem& p, const DeviceInfo&) {
   return made;
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kFusedExpertsVariants[] = {
     {.name = "expert_glu.wgsl.subgroup",
      .op = op_index<ExpertGlu>(),
      .needs = kFeatureSubgroups,
@@ -133,7 +133,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> fused_expert_variants() {
-  return kVariants;
+  return kFusedExpertsVariants;
 }
 
 }  // namespace tokamak

@@ -132,7 +132,7 @@ Launch library_launch(const Problem&, const DeviceInfo&) {
 /// each eight columns (Fasi et al., doi:10.7717/peerj-cs.330).
 constexpr double kCutSums = 0x1p-20;
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kLibraryVariants[] = {
     {.name = "to_half.wgsl.rows",
      .op = op_index<ToHalf>(),
      .refuses = rows_refuse,
@@ -169,7 +169,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> library_variants() {
-  return kVariants;
+  return kLibraryVariants;
 }
 
 }  // namespace tokamak

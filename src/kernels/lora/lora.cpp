@@ -75,7 +75,7 @@ Launch lora_up_launch(const Problem& p, const DeviceInfo&) {
                      .grid = {.x = {ceil_div(out, kThreads)}, .y = tiles(p)}});
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kLoraVariants[] = {
     {.name = "lora_down.wgsl.subgroup",
      .op = op_index<LoraDown>(),
      .needs = kFeatureSubgroups,
@@ -95,7 +95,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> lora_variants() {
-  return kVariants;
+  return kLoraVariants;
 }
 
 }  // namespace tokamak

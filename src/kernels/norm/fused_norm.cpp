@@ -57,7 +57,7 @@ Launch fused_norm_launch(const Problem& problem, bool subgroups) {
 
 namespace {
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kFusedNormVariants[] = {
     {.name = "fused_norm.wgsl.subgroup",
      .op = op_index<FusedNorm>(),
      .needs = kFeatureSubgroups,
@@ -76,7 +76,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> fused_norm_variants() {
-  return kVariants;
+  return kFusedNormVariants;
 }
 
 }  // namespace tokamak

@@ -36,7 +36,7 @@ Launch group_norm_launch(const Problem& problem, const DeviceInfo&) {
           .grid = {.y = {1, 0, true}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kGroupNormVariants[] = {
     {.name = "group_norm.wgsl.subgroup",
      .op = op_index<GroupNorm>(),
      .needs = kFeatureSubgroups,
@@ -51,7 +51,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> group_norm_variants() {
-  return kVariants;
+  return kGroupNormVariants;
 }
 
 }  // namespace tokamak

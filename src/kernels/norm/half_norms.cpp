@@ -8,7 +8,7 @@
 namespace tokamak {
 namespace {
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kHalfNormsVariants[] = {
     {.name = "fused_norm.wgsl.half_subgroup",
      .op = op_index<FusedNorm>(),
      .needs = kFeatureSubgroups,
@@ -36,7 +36,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> half_norm_variants() {
-  return kVariants;
+  return kHalfNormsVariants;
 }
 
 }  // namespace tokamak

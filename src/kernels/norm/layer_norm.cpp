@@ -39,7 +39,7 @@ Launch layer_norm_launch(const Problem& problem, const DeviceInfo&) {
       kSubgroups);
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kLayerNormVariants[] = {
     {.name = "layer_norm.wgsl.subgroup",
      .op = op_index<LayerNorm>(),
      .needs = kFeatureSubgroups,
@@ -54,7 +54,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> layer_norm_variants() {
-  return kVariants;
+  return kLayerNormVariants;
 }
 
 }  // namespace tokamak

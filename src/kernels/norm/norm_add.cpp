@@ -46,7 +46,7 @@ Launch norm_add_launch(const Problem& problem, bool subgroups) {
 
 namespace {
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kNormAddVariants[] = {
     {.name = "norm_add.wgsl.subgroup",
      .op = op_index<NormAdd>(),
      .needs = kFeatureSubgroups,
@@ -65,7 +65,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> norm_add_variants() {
-  return kVariants;
+  return kNormAddVariants;
 }
 
 }  // namespace tokamak

@@ -74,7 +74,7 @@ Launch add_rms_norm_launch(const Problem& problem, const DeviceInfo&) {
   return own;
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kRmsNormVariants[] = {
     {.name = "rms_norm.wgsl.subgroup",
      .op = op_index<RmsNorm>(),
      .needs = kFeatureSubgroups,
@@ -100,7 +100,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> rms_norm_variants() {
-  return kVariants;
+  return kRmsNormVariants;
 }
 
 }  // namespace tokamak

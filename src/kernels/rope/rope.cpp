@@ -89,7 +89,7 @@ Launch rope_launch(const Problem& problem, const DeviceInfo&) {
   return launch_of(problem, "rope/rope.wgsl", uint32_t(problem.inputs[0].shape[1]));
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kRopeVariants[] = {
     {.name = "rope.wgsl.wide",
      .op = op_index<Rope>(),
      .refuses = wide_refuses,
@@ -110,7 +110,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> rope_variants() {
-  return kVariants;
+  return kRopeVariants;
 }
 
 }  // namespace tokamak

@@ -97,7 +97,7 @@ Launch sample_token_launch(const Problem& p, const DeviceInfo&) {
           .writes_batch = true};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kSampleTokenVariants[] = {
     {.name = "sample_token.wgsl",
      .op = op_index<SampleToken>(),
      .refuses = for_decoding,
@@ -112,7 +112,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> sample_token_variants() {
-  return kVariants;
+  return kSampleTokenVariants;
 }
 
 }  // namespace tokamak

@@ -69,7 +69,7 @@ Launch next_token_launch(const Problem& p, const DeviceInfo&) {
           .writes_batch = true};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kSamplingVariants[] = {
     {.name = "block_argmax.wgsl.subgroup",
      .op = op_index<BlockArgmax>(),
      .needs = kFeatureSubgroups,
@@ -123,7 +123,7 @@ void to_next_step(const BatchView& batch, uint32_t row, uint32_t token) {
 }
 
 std::span<const KernelVariant> sampling_variants() {
-  return kVariants;
+  return kSamplingVariants;
 }
 
 }  // namespace tokamak

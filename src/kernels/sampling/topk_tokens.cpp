@@ -172,7 +172,7 @@ Launch topk_tokens_launch(const Problem& p, const DeviceInfo&) {
           .grid = {.x = {ceil_div(kept * sizes.block, kPiece) + 1}, .y = {1, 1}}};
 }
 
-constexpr KernelVariant kVariants[] = {
+constexpr KernelVariant kTopkTokensVariants[] = {
     {.name = "block_maxima.wgsl", .op = op_index<BlockMaxima>(), .launch = block_maxima_launch},
     {.name = "block_maxima.cpu",
      .op = op_index<BlockMaxima>(),
@@ -193,7 +193,7 @@ constexpr KernelVariant kVariants[] = {
 }  // namespace
 
 std::span<const KernelVariant> top_token_variants() {
-  return kVariants;
+  return kTopkTokensVariants;
 }
 
 }  // namespace tokamak
