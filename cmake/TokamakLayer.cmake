@@ -12,6 +12,8 @@ target_compile_options(tokamak_flags INTERFACE
   # False alarms of g++ 12: moved-from variants "uninitialised" (GCC bug 105562), overlapping string
   # appends (105329). clang checks both properly.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-restrict>
+  # Sources in a unit are not the main file, where it is no mistake that a member's type is in an unnamed namespace.
+  $<$<AND:$<BOOL:${TOKAMAK_UNITS}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   # libstdc++ 12's own stable_sort calls a function that it marks as deprecated.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${TOKAMAK_WARNINGS_AS_ERRORS}>:-Werror>)
@@ -61,7 +63,8 @@ function(tokamak_layer name)
   else()
     list(APPEND ARG_SOURCES ${ARG_WHOLE})
   endif()
-  add_library(${target} STATIC ${ARG_SOURCES})
+  tokamak_units(sources ${target} ${ARG_SOURCES})
+  add_library(${target} STATIC ${sources})
   add_library(tokamak::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} CXX_EXTENSIONS OFF)
   tokamak_for_shared_library(${target})
@@ -91,7 +94,9 @@ add_custom_target(tests_without_device)
 # are relative, so that ccache knows it in another clone.
 function(tokamak_test name)
   cmake_parse_arguments(ARG "" "DRIVER" "SOURCES;USES;LABELS;QUICK" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
+  tokamak_units(sources ${name} ${ARG_SOURCES})
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})  # where the paths in units of tests/ start
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   foreach(use IN LISTS ARG_USES)

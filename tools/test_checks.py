@@ -12,6 +12,7 @@ import check_layers
 import check_size
 import check_style
 import count_tests
+import units
 
 LAYERS = "base :\nformats : base\nbackend : base  # devices\nmodel : base formats\n"
 
@@ -227,6 +228,62 @@ class CountTests(Tree):
 
     def test_counts_a_crash_without_a_report(self):
         self.assertEqual(self.counted('<testcase name="a" status="fail"/>'), (0, 1))
+
+
+class Units(Tree):
+    def together(self, first, second):
+        """Whether two sources of a folder become one unit."""
+        for name, text in (("a", first), ("b", second)):
+            self.write(f"src/base/{name}.cpp", f"namespace tokamak {{\n{text}\n}}  // namespace tokamak\n")
+        sources = [(name, units.Source(self.root / f"src/base/{name}.cpp")) for name in ("a", "b")]
+        return len(units.units_of(sources)) == 1
+
+    @staticmethod
+    def hidden(text):
+        return f"namespace {{\n{text}\n}}  // namespace"
+
+    def test_sources_of_a_folder_become_one(self):
+        self.assertTrue(self.together(self.hidden("int one() {\n  return 1;\n}"), self.hidden("int two() {\n  return 2;\n}")))
+        self.assertTrue(self.together("int one() {\n  return 1;\n}", "int two() { return one(); }"))
+
+    def test_one_hidden_name_keeps_them_apart(self):
+        for first, second in (("int f(int x) {\n  return x;\n}", "double f(double x) {\n  return x;\n}"),
+                              ("struct S {\n  int x;\n};", "class S {};"),
+                              ("constexpr int kMost = 3;", "constexpr int kMost = 3;"),
+                              ("const std::vector<std::pair<int, int>> table{{1, 2}};", "int table() { return 0; }"),
+                              ("template <typename T>\nT f(T x) {\n  return x;\n}", "int f();"),
+                              ("TEST(A, b) {\n}", "TEST(A, b) {\n}"),
+                              ("constexpr int kLeast = 1, kMost = 3;", "constexpr int kMost = 3;"),
+                              ("enum : int { x, y };", "enum : int { y, z };"),
+                              ("using T = int;", "using T = long;")):
+            with self.subTest(first):
+                self.assertFalse(self.together(self.hidden(first), self.hidden(second)))
+
+    def test_a_name_that_another_file_uses_keeps_them_apart(self):
+        """Before they were one, it was something else's: a header's."""
+        own = self.hidden("int f(int x) {\n  return x;\n}\nconstexpr int kMost = 3;")
+        self.assertFalse(self.together(own, "int g() {\n  return f(2.5);\n}"))
+        self.assertFalse(self.together(own, "const auto g = f;"))
+        self.assertFalse(self.together(own, "int g(int kMost) {\n  return kMost;\n}"))
+        for harmless in ("int g(X x) {\n  return x.f(1) + x->f(1) + X::f(1);\n}", "// f(1)\n", 'const char* g = "f(1)";'):
+            with self.subTest(harmless):
+                self.assertTrue(self.together(own, harmless))
+
+    def test_the_same_alias_may_stand_in_both(self):
+        self.assertTrue(self.together("namespace fs = std::filesystem;", "namespace fs = std::filesystem;"))
+        self.assertFalse(self.together("namespace fs = std::filesystem;", "namespace fs = other;"))
+
+    def test_a_unit_has_eight_files_at_most_and_no_test(self):
+        for number in range(9):
+            self.write(f"src/base/{number}.cpp", "\n")
+        self.write("src/base/8_test.cpp", "\n")
+        self.write("src/base/using.cpp", "using namespace tokamak;\n")
+        self.write("src/base/small/a.cpp", "\n")
+        found = {}
+        for path, unit in units.all_units(self.root):
+            found.setdefault(unit, []).append(path.as_posix().removeprefix("src/base/"))
+        self.assertEqual(sorted(found.values()), [[f"{number}.cpp" for number in range(8)], ["8.cpp", "small/a.cpp"],
+                                                  ["8_test.cpp"], ["using.cpp"]])
 
 
 if __name__ == "__main__":
