@@ -1,7 +1,7 @@
-# tokamak_layer(NAME [PRIVATE] SOURCES ... [WHOLE ...] [TEXT ...] USES ... [LIBRARIES ...] [TESTS ...])
+# tokamak_layer(NAME [PRIVATE] [COLD] SOURCES ... [WHOLE ...] [TEXT ...] USES ... [LIBRARIES ...] [TESTS ...])
 # One static library per folder of src/, and one test program of the tests beside its sources.
 # USES names other layers, in the order of src/LAYERS, so that the linker agrees with the checker.
-# A PRIVATE layer is for the apps only and is not installed.
+# A PRIVATE layer is for the apps only and is not installed. A COLD one has no loop over bytes or tokens; see tokamak_cold.
 # WHOLE: sources that one of the browser's two modules does without, the one for texts; TEXT: what that has in their place
 # (docs/decisions/0049-two-modules.md).
 
@@ -42,6 +42,13 @@ function(tokamak_fast)
   endif()
 endfunction()
 
+# tokamak_cold(TARGET): what it computes itself is little; what it takes to compile is much.
+function(tokamak_cold target)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()
+
 # tokamak_part_of_module(LAYER MODULE [SOURCES...]): what that module of the browser has of a layer beside the rest of it;
 # src/apps/web links it.
 function(tokamak_part_of_module layer module)
@@ -55,7 +62,7 @@ function(tokamak_part_of_module layer module)
 endfunction()
 
 function(tokamak_layer name)
-  cmake_parse_arguments(ARG "PRIVATE" "" "SOURCES;WHOLE;TEXT;USES;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(ARG "PRIVATE;COLD" "" "SOURCES;WHOLE;TEXT;USES;LIBRARIES;TESTS" ${ARGN})
   set(target tokamak_${name})
   if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
     tokamak_part_of_module(${target} WHOLE ${ARG_WHOLE})
@@ -78,6 +85,9 @@ function(tokamak_layer name)
     target_link_libraries(${target} PUBLIC tokamak_${use})
   endforeach()
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES})
+  if(ARG_COLD)
+    tokamak_cold(${target})
+  endif()
   if(NOT ARG_PRIVATE)
     set_property(GLOBAL APPEND PROPERTY TOKAMAK_TARGETS ${target})
   endif()
@@ -103,8 +113,7 @@ function(tokamak_test name)
     target_link_libraries(${name} PRIVATE tokamak_${use})
   endforeach()
   target_link_libraries(${name} PRIVATE tokamak_flags GTest::gtest_main)
-  # A test computes little; what it takes to compile is much.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  tokamak_cold(${name})
   if(NOT ARG_LABELS)
     add_dependencies(tests_without_device ${name})
   endif()
