@@ -23,19 +23,20 @@ Result<CodecModel> read_model(const ModelFiles& files) {
 }  // namespace
 
 Result<std::unique_ptr<Codec>> Codec::make(const ModelFiles& files, Device device,
-                                           const CodecOptions& options) {
+                                           const PartOptions& options) {
   auto model = read_model(files);
   if (!model) return Failure(model.error().within(files.name));
-  TOK_TRY(Plan plan, CodecRunner::plan(*model, device.backend().device(), options));
+  TOK_TRY(CompiledPart part, CodecRunner::compile(*model, device.backend().device(), options));
   return std::unique_ptr<Codec>(
-      new Codec(files.name, *std::move(model), std::move(plan), files.tensors, std::move(device)));
+      new Codec(files.name, *std::move(model), std::move(part), files.tensors, std::move(device)));
 }
 
 Result<Plan> Codec::plan(const ModelFiles& files, const DeviceInfo& device,
-                         const CodecOptions& options) {
+                         const PartOptions& options) {
   auto model = read_model(files);
   if (!model) return Failure(model.error().within(files.name));
-  return CodecRunner::plan(*model, device, options);
+  TOK_TRY(CompiledPart part, CodecRunner::compile(*model, device, options));
+  return std::move(part.plan);
 }
 
 bool is_codec(const ModelFiles& files) {
@@ -49,7 +50,7 @@ Result<std::vector<float>> Codec::run(std::span<const uint32_t> codes, uint32_t 
                                   const WriteBytes& write) {
       return read_constant(tensors_, constant, share, write);
     };
-    TOK_TRY(runner_, CodecRunner::open(model_, plan_, device_.backend(), constants));
+    TOK_TRY(runner_, CodecRunner::open(model_, part_.plan, device_.backend(), constants));
   }
   return runner_->decode(codes, context);
 }

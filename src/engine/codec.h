@@ -33,11 +33,11 @@ class Codec {
     std::function<Result<void>(const Error& loss)> restore;
   };
   static Result<std::unique_ptr<Codec>> make(const ModelFiles& files, Device device,
-                                             const CodecOptions& options);
+                                             const PartOptions& options);
 
   /// Plans for a device, without one. Errors: a model that is no codec.
   static Result<Plan> plan(const ModelFiles& files, const DeviceInfo& device,
-                           const CodecOptions& options);
+                           const PartOptions& options);
 
   uint32_t groups() const { return model_.groups; }  // codes of a frame
   /// A code is below that.
@@ -57,22 +57,22 @@ class Codec {
   void forget_device() { runner_.reset(); }
 
   const CodecModel& model() const { return model_; }
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return part_.plan; }
   const Backend& backend() const { return device_.backend(); }
   const std::string& path() const { return path_; }
 
  private:
-  Codec(std::string path, CodecModel model, Plan plan, TensorFile tensors, Device device)
+  Codec(std::string path, CodecModel model, CompiledPart part, TensorFile tensors, Device device)
       : path_(std::move(path)),
         model_(std::move(model)),
-        plan_(std::move(plan)),
+        part_(std::move(part)),
         tensors_(std::move(tensors)),
         device_(std::move(device)) {}
   Result<std::vector<float>> run(std::span<const uint32_t> codes, uint32_t context);
 
   std::string path_;
   CodecModel model_;
-  Plan plan_;
+  CompiledPart part_;
   TensorFile tensors_;
   Device device_;
   std::unique_ptr<CodecRunner> runner_;  // null: not loaded

@@ -13,10 +13,10 @@ Result<std::unique_ptr<Codec>> Codec::open(const OpenOptions& options) {
   TOK_TRY(std::unique_ptr<Backend> opened, open_backend(options));
   OpenOptions own = options;
   recall_device(opened->device(), own);
-  CodecOptions codec = {.target = fusion_target(opened->device()),
-                        .disabled_passes = own.disabled_passes,
-                        .forced = own.forced,
-                        .advice = own.advice};
+  const PartOptions codec = {.target = fusion_target(opened->device()),
+                             .disabled_passes = own.disabled_passes,
+                             .forced = own.forced,
+                             .advice = own.advice};
   const auto backend = std::make_shared<std::unique_ptr<Backend>>(std::move(opened));
   Device device = {.backend = [backend]() -> Backend& { return **backend; },
                    .restore = [backend, options](const Error& loss) -> Result<void> {

@@ -92,7 +92,7 @@ TEST_F(DeviceMeasurementsTest, AWrongKernelIsDroppedAndSaidOnce) {
   const auto engine = load(std::make_unique<FakeDevice>());
   ASSERT_NE(engine, nullptr);
   size_t linear = 0;
-  for (const Phase& phase : engine->compiled().plan.phases) {
+  for (const Phase& phase : engine->compiled().main.plan.phases) {
     for (const Step& step : phase.steps) {
       EXPECT_NE(step.kernel->name, kWrong);
       linear += step.kernel->name.starts_with("linear.wgsl") ? 1 : 0;
@@ -109,7 +109,7 @@ TEST_F(DeviceMeasurementsTest, WhereNoKernelOfAFusedOpIsLeftTheOthersRun) {
   const auto engine = load(std::make_unique<FakeDevice>("1", "step_attention.wgsl"));
   ASSERT_NE(engine, nullptr);
   size_t attention = 0;
-  for (const Phase& phase : engine->compiled().plan.phases) {
+  for (const Phase& phase : engine->compiled().main.plan.phases) {
     for (const Step& step : phase.steps) {
       EXPECT_NE(op_name(step.op), "step_attention") << phase.name;
       attention += op_name(step.op) == "attention" ? 1 : 0;
@@ -135,7 +135,7 @@ TEST_F(DeviceMeasurementsTest, VerdictsAreKept) {
   const auto second = load(std::make_unique<FakeDevice>());
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(compiled(*second), 1);
-  EXPECT_EQ(second->compiled().plan, first->compiled().plan);
+  EXPECT_EQ(second->compiled().main.plan, first->compiled().main.plan);
   EXPECT_EQ(notices_.size(), 2u);
   const auto other = load(std::make_unique<FakeDevice>("2"));
   ASSERT_NE(other, nullptr);
@@ -175,7 +175,7 @@ TEST_F(DeviceMeasurementsTest, ATestBesideTheStepsSaysWhatTheNextStartLeavesOut)
   options_.find_wrong = nullptr;
   const auto engine = load(std::make_unique<FakeDevice>());
   ASSERT_NE(engine, nullptr);
-  const Plan& plan = engine->compiled().plan;
+  const Plan& plan = engine->compiled().main.plan;
   const MeasurementCache cache(folder_.string(), kSelfTestCache, engine->device());
   {
     BackgroundSelfTest beside(open_fake, kept_verdicts(cache), options_.notice);
@@ -197,7 +197,7 @@ TEST_F(DeviceMeasurementsTest, ATestThatEndsEarlyGoesOnAtTheNextStart) {
   options_.find_wrong = nullptr;
   const auto engine = load(std::make_unique<FakeDevice>());
   ASSERT_NE(engine, nullptr);
-  const Plan& plan = engine->compiled().plan;
+  const Plan& plan = engine->compiled().main.plan;
   FakeDevice device;
   size_t calls = 0;
   const auto begun = test_plan(device, plan, {}, [&](const Verdicts&) { return ++calls < 2; });

@@ -23,7 +23,7 @@ Result<OpenOptions> draft_options(const Engine::Compiled& compiled, const ModelF
   OpenOptions own = options;
   own.task = Task::kText;
   own.context = std::min(compiled.context, facts.max_context);
-  own.sequences = compiled.plan.slots;
+  own.sequences = compiled.main.plan.slots;
   const uint64_t most = own.sequences * ceil_div<uint64_t>(own.context, kPageTokens);
   own.cache_tokens = uint32_t(std::min(pages, most) * kPageTokens);
   own.memory.clear();  // what it takes was counted with the model's own
@@ -47,12 +47,12 @@ std::string token_text(const std::optional<std::string_view>& token) {
 Result<DraftMemory> plan_draft(const Engine::Compiled& compiled, const ModelFiles& files,
                                const DeviceInfo& device, const OpenOptions& options) {
   const ModelFiles& draft = *files.draft;
-  const bool has_pool = cache_pool(compiled.plan).pages > 0;
+  const bool has_pool = cache_pool(compiled.main.plan).pages > 0;
   const uint64_t least = has_pool ? ceil_div(compiled.context, kPageTokens) : 0;
   const auto planned = [&]() -> Result<Engine::Compiled> {
     TOK_TRY(const OpenOptions own, draft_options(compiled, draft, options, least));
     TOK_TRY(Engine::Compiled plan, Engine::compile(draft, device, own));
-    TOK_TRY(DraftModel::check(plan.plan));
+    TOK_TRY(DraftModel::check(plan.main.plan));
     return plan;
   }();
   if (!planned) return of_draft(draft, planned.error());
@@ -63,8 +63,8 @@ Result<DraftMemory> plan_draft(const Engine::Compiled& compiled, const ModelFile
         "vocabulary.",
         draft.name, own_vocab, files.name, vocab);
   }
-  const CachePool pool = cache_pool(planned->plan);
-  const uint64_t bytes = footprint(planned->plan).total();
+  const CachePool pool = cache_pool(planned->main.plan);
+  const uint64_t bytes = footprint(planned->main.plan).total();
   if (!has_pool) return DraftMemory{bytes, 0};
   return DraftMemory{bytes - pool.pages * pool.page_bytes, pool.page_bytes};
 }
@@ -99,7 +99,7 @@ Result<void> Engine::load_draft(const OpenOptions& options) {
   // Nobody asks it for text.
   files.tokenizer.clear();
   files.vocab.reset();
-  const uint64_t pages = cache_pool(compiled_.plan).pages;
+  const uint64_t pages = cache_pool(compiled_.main.plan).pages;
   TOK_TRY(OpenOptions own, draft_options(compiled_, files, options, pages));
   if (options.reopen) {
     own.reopen = [this]() -> Result<std::unique_ptr<Backend>> {

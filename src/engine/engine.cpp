@@ -118,13 +118,13 @@ Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
     WrongVariants wrong;
     if (own.find_wrong) {
       const double start = clock();
-      TOK_TRY(wrong, own.find_wrong(backend, compiled.plan));
+      TOK_TRY(wrong, own.find_wrong(backend, compiled.main.plan));
       test_seconds += clock() - start;
     }
     std::erase_if(wrong, [&](const auto& one) { return own.advice.wrong.contains(one.first); });
     if (wrong.empty()) {
       for (const std::string& text :
-           {wrong_kernels_notice(compiled.plan, own.advice, backend.device()),
+           {wrong_kernels_notice(compiled.main.plan, own.advice, backend.device()),
             left_out_notice(compiled, options, backend.device())}) {
         if (options.notice && !text.empty()) options.notice(text);
       }
@@ -150,7 +150,7 @@ Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_v
 UnusedTensors unused_of(const ModelFiles& files, const Engine::Compiled& compiled) {
   std::span<const SoundStage> stages;
   if (compiled.speech) stages = compiled.speech->stages;
-  return unused_tensors(files.tensors, compiled.unfused, stages);
+  return unused_tensors(files.tensors, compiled.main.unfused(), stages);
 }
 
 Failure no_tokenizer(const ModelFiles& files) {
@@ -183,9 +183,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   });
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
                                          engine->times_.test_seconds));
-  if (options.planned) options.planned(engine->compiled_.plan);
+  if (options.planned) options.planned(engine->compiled_.main.plan);
   // The context says all of it where there is but one sequence.
-  const bool is_split = footprint(engine->compiled_.plan).on_host != 0;
+  const bool is_split = footprint(engine->compiled_.main.plan).on_host != 0;
   const bool has_more = engine->files_.draft != nullptr || is_split;
   if (options.notice && (options.sequences > 1 || !options.memory.empty() || has_more)) {
     options.notice(memory_text(engine->compiled_, options));
@@ -209,13 +209,14 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   const double compiled = clock();
   engine->constants_ = engine->files_.tensors;
   if (options.prepared) {
-    TOK_TRY(engine->constants_, options.prepared(engine->constants_, engine->compiled_.fused));
+    TOK_TRY(engine->constants_,
+            options.prepared(engine->constants_, engine->compiled_.main.fused()));
   }
   for (size_t i = 0; i < engine->files_.adapters.size(); ++i) {
     TOK_TRY(engine->constants_,
             with_tensors(engine->constants_, lora_prefix(i), engine->files_.adapters[i].tensors));
   }
-  TOK_TRY(engine->program_, engine->make_program(engine->compiled_.plan, options.progress));
+  TOK_TRY(engine->program_, engine->make_program(engine->compiled_.main.plan, options.progress));
   if (engine->compiled_.vision) {
     TOK_TRY(engine->image_encoder_,
             ImageEncoder::make(engine->compiled_, engine->files_, options, engine->backend_));
@@ -342,7 +343,7 @@ Result<Scheduler*> Engine::scheduler() {
 Result<Session> Engine::start() {
   TOK_TRY(check_task(compiled_, Task::kText));
   TOK_TRY(check_idle());
-  const Graph& graph = compiled_.unfused;
+  const Graph& graph = compiled_.main.unfused();
   const bool all_rows = graph.at(graph.result).shape[0] == kTokens;
   ImageRows* const images = image_encoder_ ? &image_encoder_->rows() : nullptr;
   TOK_TRY(Session session,

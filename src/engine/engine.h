@@ -65,8 +65,6 @@ class Engine {
                                               const OpenOptions& options, const Clock& clock);
 
   using Compiled = CompiledModel;
-  /// The graph of that phase before it was fused.
-  static Graph unfused(const Compiled& compiled, const Phase& phase);
   static Result<Compiled> compile(const ModelFiles& files, const DeviceInfo& device,
                                   const OpenOptions& options);
 

@@ -143,7 +143,7 @@ TEST(Engine, TheReferenceCountsTheBytesThatAreAlive) {
   const auto engine = load("");
   ASSERT_TRUE(engine) << engine.error().message;
   const auto none = [](const TensorDesc&, Share, const WriteBytes&) { return Result<void>(); };
-  const Plan& plan = (*engine)->compiled().plan;
+  const Plan& plan = (*engine)->compiled().main.plan;
   auto program = backend->compile(plan, none);
   ASSERT_TRUE(program);
   EXPECT_EQ(backend->device_bytes(), footprint(plan).total());

@@ -9,13 +9,14 @@
 
 namespace tokamak {
 
-Result<Plan> ImageEncoder::plan(const VisionTower& tower, const Engine::Compiled& compiled,
-                                const DeviceInfo& device, const OpenOptions& options) {
-  return TowerRunner::plan(tower, device,
-                           {.target = fuse::in_f16(compiled.target),
-                            .disabled_passes = compiled.disabled_passes,
-                            .forced = options.forced,
-                            .advice = options.advice});
+Result<CompiledPart> ImageEncoder::compile(const VisionTower& tower,
+                                           const Engine::Compiled& compiled,
+                                           const DeviceInfo& device, const OpenOptions& options) {
+  return TowerRunner::compile(tower, device,
+                              {.target = fuse::in_f16(compiled.target),
+                               .disabled_passes = compiled.disabled_passes,
+                               .forced = options.forced,
+                               .advice = options.advice});
 }
 
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
@@ -32,7 +33,8 @@ Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled&
       write_angles(own, {place.time, place.row, place.column}, out);
     };
   }
-  ImageRows rows(compiled.plan, compiled.facts.vocab, std::move(angles), tower.sees_whole_images);
+  ImageRows rows(compiled.main.plan, compiled.facts.vocab, std::move(angles),
+                 tower.sees_whole_images);
   return std::unique_ptr<ImageEncoder>(
       new ImageEncoder(compiled, files, backend, std::move(processor), std::move(rows)));
 }

@@ -17,9 +17,9 @@ namespace tokamak {
 
 class ImageEncoder {
  public:
-  /// The plan of a tower for what `compiled` says of the device.
-  static Result<Plan> plan(const VisionTower& tower, const Engine::Compiled& compiled,
-                           const DeviceInfo& device, const OpenOptions& options);
+  /// Compiles a tower for what `compiled` has of the device.
+  static Result<CompiledPart> compile(const VisionTower& tower, const Engine::Compiled& compiled,
+                                      const DeviceInfo& device, const OpenOptions& options);
 
   /// `backend`: where towers run, also after another one has taken its place. REQUIRES:
   /// compiled.vision and compiled.tower; they, the files and the backend outlive the encoder.
@@ -52,7 +52,7 @@ class ImageEncoder {
   ImageEncoder(const Engine::Compiled& compiled, const ModelFiles& files,
                const std::unique_ptr<Backend>& backend, ImageProcessor processor, ImageRows rows)
       : tower_(*compiled.vision),
-        plan_(*compiled.tower),
+        plan_(compiled.tower->plan),
         files_(files),
         backend_(backend),
         processor_(std::move(processor)),

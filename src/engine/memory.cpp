@@ -91,7 +91,7 @@ std::string draft_text(uint64_t bytes) {
 
 /// Pages that there have to be.
 uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& options) {
-  const CachePool pool = cache_pool(compiled.plan);
+  const CachePool pool = cache_pool(compiled.main.plan);
   if (options.cache_tokens != 0 || compiled.is_for_sound()) return pool.pages;
   return std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
 }
@@ -135,10 +135,10 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device,
                                               const OpenOptions& options) {
   TOK_TRY(const std::optional<uint64_t> limit, memory_limit(options, device));
-  const Footprint needed = footprint(compiled.plan);
+  const Footprint needed = footprint(compiled.main.plan);
   const uint64_t all = needed_bytes(compiled);
   if (!limit || all <= *limit) return std::nullopt;
-  const CachePool pool = cache_pool(compiled.plan);
+  const CachePool pool = cache_pool(compiled.main.plan);
   const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
   const uint64_t least = least_pages(compiled, options);
   const uint64_t without = all - pool.pages * page_bytes;
@@ -154,26 +154,27 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
       "do kv q8 and weights of floats that are quantized (quantize q8 or q4); memory "
       "(--max-memory) sets the limit.",
       bytes_text(without + least * page_bytes), bytes_text(needed.constants), bytes_text(states),
-      cache_type(compiled.plan), options.cache_tokens != 0 ? least * kPageTokens : compiled.context,
-      tower_text(compiled), bytes_text(needed.activations + needed.other), compiled.plan.chunk(),
+      cache_type(compiled.main.plan),
+      options.cache_tokens != 0 ? least * kPageTokens : compiled.context, tower_text(compiled),
+      bytes_text(needed.activations + needed.other), compiled.main.plan.chunk(),
       draft_text(compiled.draft.bytes + least * compiled.draft.page_bytes),
       limit_text(*limit, options, device));
 }
 
 uint64_t draft_bytes(const Engine::Compiled& compiled) {
-  return compiled.draft.bytes + cache_pool(compiled.plan).pages * compiled.draft.page_bytes;
+  return compiled.draft.bytes + cache_pool(compiled.main.plan).pages * compiled.draft.page_bytes;
 }
 
 uint64_t tower_bytes(const Engine::Compiled& compiled) {
-  return compiled.tower ? footprint(*compiled.tower).total() : 0;
+  return compiled.tower ? footprint(compiled.tower->plan).total() : 0;
 }
 
 uint64_t needed_bytes(const Engine::Compiled& compiled) {
-  return footprint(compiled.plan).total() + tower_bytes(compiled) + draft_bytes(compiled);
+  return footprint(compiled.main.plan).total() + tower_bytes(compiled) + draft_bytes(compiled);
 }
 
 uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options) {
-  const CachePool pool = cache_pool(compiled.plan);
+  const CachePool pool = cache_pool(compiled.main.plan);
   const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
   return needed_bytes(compiled) - (pool.pages - least_pages(compiled, options)) * page_bytes;
 }
@@ -203,18 +204,18 @@ bool leave_on_host(Plan& plan, uint64_t limit) {
 }
 
 std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options) {
-  const Footprint needed = footprint(compiled.plan);
-  const uint64_t positions = cache_pool(compiled.plan).pages * kPageTokens;
+  const Footprint needed = footprint(compiled.main.plan);
+  const uint64_t positions = cache_pool(compiled.main.plan).pages * kPageTokens;
   std::string text =
       fmt::format("Memory: {} of weights, {} of cache for {} positions ({}), {} of activations",
                   bytes_text(needed.constants), bytes_text(needed.states),
-                  positions == 0 ? compiled.context : positions, cache_type(compiled.plan),
+                  positions == 0 ? compiled.context : positions, cache_type(compiled.main.plan),
                   bytes_text(needed.activations + needed.other));
   if (compiled.tower) {
     text += fmt::format(", {} for images", bytes_text(tower_bytes(compiled)));
   }
   text += draft_text(draft_bytes(compiled));
-  text += host_text(compiled.plan);
+  text += host_text(compiled.main.plan);
   if (options.free_memory != 0) text += fmt::format("; {} free", bytes_text(options.free_memory));
   return text + ".";
 }
@@ -236,7 +237,7 @@ std::string codec_memory_text(const Plan& codec) {
 }
 
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why) {
-  const Footprint needed = footprint(compiled.plan);
+  const Footprint needed = footprint(compiled.main.plan);
   return {why.code,
           fmt::format(
               "The model does not fit into the memory of \"{}\": it needs {} of weights "
@@ -245,7 +246,7 @@ Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, c
               "floats that are quantized (quantize q8 or q4). ({})",
               device.name, bytes_text(needed.constants), bytes_text(needed.states),
               compiled.context, tower_text(compiled), bytes_text(needed.activations + needed.other),
-              compiled.plan.chunk(), why.message)};
+              compiled.main.plan.chunk(), why.message)};
 }
 
 }  // namespace tokamak

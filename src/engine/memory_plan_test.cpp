@@ -32,7 +32,7 @@ struct MemoryPlan : testing::Test {
     own.memory = "1T";
     const auto compiled = Engine::compile(files, device, own);
     EXPECT_TRUE(compiled) << compiled.error().message;
-    return compiled ? footprint(compiled->plan) : Footprint();
+    return compiled ? footprint(compiled->main.plan) : Footprint();
   }
   std::string error() const {
     const auto compiled = compile();
@@ -69,14 +69,14 @@ TEST_F(MemoryPlan, SequencesShareTheCacheThatThereIsRoomFor) {
   options.memory = fmt::format("{}", all.total());
   auto compiled = compile();
   ASSERT_TRUE(compiled) << compiled.error().message;
-  EXPECT_EQ(cache_pool(compiled->plan).pages, 8u * 64 / kPageTokens);
+  EXPECT_EQ(cache_pool(compiled->main.plan).pages, 8u * 64 / kPageTokens);
   options.memory = fmt::format("{}", (all.total() + one_context.total()) / 2);
   compiled = compile();
   ASSERT_TRUE(compiled) << compiled.error().message;
-  const CachePool pool = cache_pool(compiled->plan);
+  const CachePool pool = cache_pool(compiled->main.plan);
   EXPECT_GT(pool.pages, 64 / kPageTokens);
   EXPECT_LT(pool.pages, 8 * 64 / kPageTokens);
-  const uint64_t total = footprint(compiled->plan).total();
+  const uint64_t total = footprint(compiled->main.plan).total();
   EXPECT_LE(total, *parse_bytes(options.memory));
   EXPECT_GT(total + pool.page_bytes, *parse_bytes(options.memory)) << "another page fits";
   options.memory = fmt::format("{}", one_context.total());
@@ -99,7 +99,7 @@ TEST_F(MemoryPlan, ADraftModelHasItsPartOfTheMemory) {
   options.memory = fmt::format("{}", (all + least) / 2);
   compiled = compile();
   ASSERT_TRUE(compiled) << compiled.error().message;
-  const CachePool pool = cache_pool(compiled->plan);
+  const CachePool pool = cache_pool(compiled->main.plan);
   EXPECT_LT(pool.pages, 8 * 64 / kPageTokens);
   EXPECT_LE(needed_bytes(*compiled), *parse_bytes(options.memory));
   EXPECT_GT(needed_bytes(*compiled) + pool.page_bytes + compiled->draft.page_bytes,
@@ -152,13 +152,13 @@ TEST_F(MemoryPlan, WeightsStayInTheHostsMemoryWhereTheDeviceReadsThem) {
   options.memory = fmt::format("{}", one_context.total() - 200'000);
   const auto compiled = compile();
   ASSERT_TRUE(compiled) << compiled.error().message;
-  const Footprint split = footprint(compiled->plan);
+  const Footprint split = footprint(compiled->main.plan);
   EXPECT_GE(split.on_host, 200'000u);
   EXPECT_EQ(split.on_host + split.constants, one_context.constants);
   EXPECT_LE(split.total(), *parse_bytes(options.memory));
   // The last layers go first.
   bool has_begun = false;
-  for (const Buffer& buffer : compiled->plan.buffers) {
+  for (const Buffer& buffer : compiled->main.plan.buffers) {
     if (buffer.use != BufferUse::kConstant || buffer.bytes < 65536) continue;
     EXPECT_TRUE(buffer.on_host || !has_begun) << buffer.tensor.name;
     has_begun = has_begun || buffer.on_host;
@@ -180,8 +180,8 @@ TEST_F(MemoryPlan, TheTowerForImagesCounts) {
   const auto compiled = compile();
   ASSERT_TRUE(compiled) << compiled.error().message;
   ASSERT_TRUE(compiled->tower);
-  const uint64_t text = footprint(compiled->plan).total(), tower = tower_bytes(*compiled);
-  EXPECT_GT(tower, footprint(*compiled->tower).constants);
+  const uint64_t text = footprint(compiled->main.plan).total(), tower = tower_bytes(*compiled);
+  EXPECT_GT(tower, footprint(compiled->tower->plan).constants);
   EXPECT_EQ(needed_bytes(*compiled), text + tower);
   EXPECT_NE(memory_text(*compiled, options).find(", " + bytes_text(tower) + " for images"),
             std::string::npos);

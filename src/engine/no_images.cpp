@@ -4,8 +4,8 @@
 
 namespace tokamak {
 
-Result<Plan> ImageEncoder::plan(const VisionTower&, const Engine::Compiled& compiled,
-                                const DeviceInfo&, const OpenOptions&) {
+Result<CompiledPart> ImageEncoder::compile(const VisionTower&, const Engine::Compiled& compiled,
+                                           const DeviceInfo&, const OpenOptions&) {
   return Failure(compiled.text_only);
 }
 

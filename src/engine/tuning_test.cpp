@@ -68,7 +68,7 @@ class TuneTest : public testing::Test {
     return *std::move(compiled);
   }
   static TunedPlan target_of(const Engine::Compiled& compiled) {
-    return {compiled.plan, compiled.context, compiled.facts.vocab};
+    return {compiled.main.plan, compiled.context, compiled.facts.vocab};
   }
   std::vector<TunedProblem> tune(TimedBackend& backend, const TuneOptions& options = {}) {
     const Engine::Compiled compiled = compile(backend);
@@ -89,7 +89,7 @@ TEST_F(TuneTest, ChoosesTheFastestAndSelectionFollows) {
   options.advice.tuned = tuned_variants(problems);
   const Engine::Compiled compiled = compile(backend, options);
   size_t tuned = 0;
-  for (const Phase& phase : compiled.plan.phases) {
+  for (const Phase& phase : compiled.main.plan.phases) {
     for (const Step& step : phase.steps) {
       if (!step.kernel->name.ends_with(".any")) continue;
       ++tuned;

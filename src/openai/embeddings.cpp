@@ -133,7 +133,7 @@ class EmbeddingJob final : public Job {
 
 size_t tokens_of_step(const Engine& engine) {
   constexpr size_t kSteps = 4;
-  return kSteps * engine.compiled().plan.chunk();
+  return kSteps * engine.compiled().main.plan.chunk();
 }
 
 Answer<std::unique_ptr<Job>> make_embedding_job(Engine& engine, const Fields& fields,

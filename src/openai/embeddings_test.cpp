@@ -84,7 +84,7 @@ std::vector<uint32_t> ids_of(int text) {
 
 /// A number of those texts that is more than the work of a step.
 int more_than_a_step() {
-  return int(4 * engine().compiled().plan.chunk() / ids_of(0).size()) + 2;
+  return int(4 * engine().compiled().main.plan.chunk() / ids_of(0).size()) + 2;
 }
 
 /// A service and requests for embeddings on their way.

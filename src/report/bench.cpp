@@ -162,7 +162,7 @@ class Bench {
 
   /// Steps of one token, by the phase of that kind and those that take its place.
   void count_steps(BenchTest& test, PhaseKind kind) {
-    const Plan& plan = engine_.compiled().plan;
+    const Plan& plan = engine_.compiled().main.plan;
     const size_t first = plan.phase_for(1, kind);
     for (uint32_t step = 0; step < test.generate; ++step) {
       const uint32_t position = test.depth + test.prompt + step;
@@ -173,7 +173,7 @@ class Bench {
 
   /// Steps of a token of each sequence; every one of them reads its own keys and values.
   void count_batches(BenchTest& test) {
-    const Plan& plan = engine_.compiled().plan;
+    const Plan& plan = engine_.compiled().main.plan;
     const uint32_t rows = test.sequences;
     const Phase& phase = plan.phases[plan.phase_for(rows, PhaseKind::kGreedy)];
     for (uint32_t step = 0; step < test.generate; ++step) {
@@ -184,7 +184,7 @@ class Bench {
 
   /// The chunks of a prompt.
   void count_prefill(BenchTest& test) {
-    const Plan& plan = engine_.compiled().plan;
+    const Plan& plan = engine_.compiled().main.plan;
     const uint32_t chunk = plan.chunk();
     for (uint32_t at = 0; at < test.prompt; at += chunk) {
       const uint32_t tokens = std::min(chunk, test.prompt - at);
@@ -333,14 +333,14 @@ BenchReport described(const Engine& engine) {
   report.model = engine.files().name;
   report.architecture = compiled.facts.architecture;
   report.device = engine.device();
-  report.memory = footprint(compiled.plan);
+  report.memory = footprint(compiled.main.plan);
   report.load = engine.load_times();
   report.compiled = engine.compile_report();
-  const auto used = inspection::weight_uses(engine.files(), {compiled.fused.values}).used;
+  const auto used = inspection::weight_uses(engine.files(), {compiled.main.fused().values}).used;
   report.parameters = used.parameters;
   report.weight_bytes = used.bytes;
   report.quantization = quantization_name(engine.files(), compiled);
-  for (const Buffer& buffer : compiled.plan.buffers) {
+  for (const Buffer& buffer : compiled.main.plan.buffers) {
     if (is_kv_cache(buffer)) report.kv = cache_type_name(buffer.tensor.dtype);
   }
   return report;

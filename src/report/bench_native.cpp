@@ -72,7 +72,7 @@ Result<void> compare(Engine& engine, const OpenOptions& open, const BenchOptions
   TOK_TRY(const std::unique_ptr<Engine> reference, Engine::open(asked));
   TOK_TRY(const std::vector<float> expected, short_run(*reference, ids));
   report.error = relative_error(found, expected);
-  report.error_limit = uses_f16(engine.compiled().plan) ? kErrorLimitF16 : kErrorLimit;
+  report.error_limit = uses_f16(engine.compiled().main.plan) ? kErrorLimitF16 : kErrorLimit;
   report.reference = reference->device().backend;
   return {};
 }
@@ -108,7 +108,7 @@ Result<BenchReport> bench_work(Engine& engine, const OpenOptions& open, const Be
     return work_results(*reference, options);
   };
   TOK_TRY(check_work(
-      report, options, uses_f16(compiled.plan), [&] { return work_results(engine, options); },
+      report, options, uses_f16(compiled.main.plan), [&] { return work_results(engine, options); },
       there));
   return report;
 }

@@ -77,7 +77,7 @@ TEST(Bench, CountsLaunchesAndBytesPerToken) {
                    steady_clock());
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->tests.size(), 2u);
-  const std::vector<Phase>& phases = (*engine)->compiled().plan.phases;
+  const std::vector<Phase>& phases = (*engine)->compiled().main.plan.phases;
   const size_t prefill = phases[0].steps.size(), decode = phases[1].steps.size();
   EXPECT_EQ(report->tests[0].name(), "pp17 @ d2");
   // Chunks of 8, 8 and 1.
@@ -100,7 +100,7 @@ TEST(Bench, MeasuresAPromptAndWhatComesAfterItTogether) {
   const BenchTest& test = report->tests[0];
   EXPECT_EQ(test.name(), "pp17+tg3");
   EXPECT_EQ(test.seconds.size(), 2u);
-  const std::vector<Phase>& phases = (*engine)->compiled().plan.phases;
+  const std::vector<Phase>& phases = (*engine)->compiled().main.plan.phases;
   const size_t prefill = phases[0].steps.size(), decode = phases[1].steps.size();
   const double launches = double(2 * prefill + decode + 3 * phases[3].steps.size());
   EXPECT_NEAR(test.launches_per_token, launches / 20, 1e-9);

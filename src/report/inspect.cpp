@@ -73,7 +73,7 @@ uint64_t unquantized_matrices(const Graph& graph) {
 
 void add_parameters(Facts& facts, const ModelFiles& files, const Engine::Compiled& compiled,
                     const OpenOptions& options) {
-  const WeightUses uses = weight_uses(files, values_of(compiled, compiled.fused));
+  const WeightUses uses = weight_uses(files, values_of(compiled, compiled.main.fused()));
   std::string text =
       fmt::format("{} ({})", count_text(uses.used.parameters), types_text(uses.stored_types));
   for (const auto& [part, use] : uses.skipped_parts) {
@@ -85,7 +85,7 @@ void add_parameters(Facts& facts, const ModelFiles& files, const Engine::Compile
   facts.add("quantization", quantization_text(files, compiled, uses), "", nullptr);
   if (options.quantize.empty()) return;
   std::string device = types_text(uses.device_types);
-  const uint64_t plain = unquantized_matrices(compiled.fused);
+  const uint64_t plain = unquantized_matrices(compiled.main.fused());
   if (plain != 0) {
     device += fmt::format("; {} matri{} whose rows are no multiple of 32 stay as they are", plain,
                           plain == 1 ? "x" : "ces");
@@ -166,27 +166,31 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
                           const OpenOptions& options) {
   std::vector<std::string> counts;
   Json fusions;
-  for (size_t i = 0; i < compiled.replacements.size(); ++i) {
+  const CompiledPart& main = compiled.main;
+  const std::vector<uint32_t>& replacements =
+      main.fused(main.plan.phase_for(1, PhaseKind::kDecode)).replacements;
+  for (size_t i = 0; i < replacements.size(); ++i) {
     const std::string_view name = fuse::passes()[i].name;
-    if (compiled.replacements[i] > 0) {
-      counts.push_back(fmt::format("{} {}", name, compiled.replacements[i]));
+    if (replacements[i] > 0) {
+      counts.push_back(fmt::format("{} {}", name, replacements[i]));
     }
-    fusions.set(std::string(name), compiled.replacements[i]);
+    fusions.set(std::string(name), replacements[i]);
   }
   // Steps of several tokens fuse less, those that choose a token more.
   facts.add("fusions", counts.empty() ? "none" : "per decode step: " + joined(counts), "fusions",
             std::move(fusions));
   CaptureOptions unfused{.phases = {}, .forced = options.forced};
   std::deque<Graph> graphs;
-  for (const Phase& phase : compiled.plan.phases) {
-    graphs.push_back(Engine::unfused(compiled, phase));
+  for (size_t i = 0; i < main.plan.phases.size(); ++i) {
+    const Phase& phase = main.plan.phases[i];
+    graphs.push_back(main.unfused(i));
     unfused.phases.push_back({phase.name, phase.max_tokens, phase.kind, &graphs.back()});
   }
-  TOK_TRY(const Plan before, capture(compiled.unfused, device, unfused));
+  TOK_TRY(const Plan before, capture(main.unfused(), device, unfused));
   Json launches;
   std::vector<std::string> shown;
   for (size_t i = 0; i < before.phases.size(); ++i) {
-    const size_t now = compiled.plan.phases[i].steps.size(), then = before.phases[i].steps.size();
+    const size_t now = main.plan.phases[i].steps.size(), then = before.phases[i].steps.size();
     const std::string& name = before.phases[i].name;
     shown.push_back(fmt::format("{} per {} step ({} unfused)", now, name, then));
     Json one;
@@ -202,7 +206,7 @@ std::string wish_text(const Engine::Compiled& compiled, const OpenOptions& optio
   if (options.forced.contains(op)) return "--force comes first";
   uint64_t steps = 0, granted = 0;
   std::string reason;
-  for (const Phase& phase : compiled.plan.phases) {
+  for (const Phase& phase : compiled.main.plan.phases) {
     for (const Step& step : phase.steps) {
       if (op_name(step.op) != op) continue;
       ++steps;
@@ -308,7 +312,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
   facts.add("", "", "backend", backend_name(device.backend));
   add_hints(facts, compiled, device, options);
   TOK_TRY(add_launches(facts, compiled, device, options));
-  add_memory(facts, compiled.plan, tower_bytes(compiled));
+  add_memory(facts, compiled.main.plan, tower_bytes(compiled));
   return facts;
 }
 
@@ -329,8 +333,9 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
   namespace views = inspection;
   const bool is_graph = request.view == InspectView::kGraph || request.view == InspectView::kFused;
   const bool is_plan = request.view == InspectView::kPlan;
-  const Graph& graph = request.view == InspectView::kGraph ? compiled.unfused : compiled.fused;
-  const Plan& plan = compiled.plan;
+  const Graph& graph =
+      request.view == InspectView::kGraph ? compiled.main.unfused() : compiled.main.fused();
+  const Plan& plan = compiled.main.plan;
   switch (request.form) {
     case InspectForm::kText:
       if (is_graph) return to_text(graph);
@@ -368,10 +373,10 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
       if (!json) {
         const std::string own = views::memory_table(plan);
         if (!compiled.tower) return own;
-        return own + "\nBeside that, for images:\n" + views::memory_table(*compiled.tower);
+        return own + "\nBeside that, for images:\n" + views::memory_table(compiled.tower->plan);
       }
       Json out = views::memory_json(plan);
-      if (compiled.tower) out.set("images", views::memory_json(*compiled.tower));
+      if (compiled.tower) out.set("images", views::memory_json(compiled.tower->plan));
       return print(out);
     }
   }

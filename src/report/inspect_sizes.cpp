@@ -114,7 +114,7 @@ void add_sound_encoder(Facts& facts, const SpeechModel& speech) {
 
 void add_dimensions(Facts& facts, const Engine::Compiled& compiled) {
   Dimensions found;
-  add_dimensions_of(compiled.unfused, compiled.facts.hears, found);
+  add_dimensions_of(compiled.main.unfused(), compiled.facts.hears, found);
   if (compiled.speech) add_sound_encoder(facts, *compiled.speech);
   facts.add(compiled.speech ? "decoder" : "layers", layers_text(compiled.facts.layers, found),
             "layers", compiled.facts.layers);

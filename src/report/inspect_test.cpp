@@ -70,7 +70,7 @@ TEST_F(InspectTest, SummaryTellsSizesAsTheGraphHasThem) {
   EXPECT_EQ(*out.find("head_dim"), Json(32));
   EXPECT_EQ(*out.find("fusions")->find("qkv"), Json(6));
   EXPECT_EQ(*out.find("launches")->find("decode")->find("fused"),
-            Json(uint64_t{compiled_.plan.phases[2].steps.size()}));
+            Json(uint64_t{compiled_.main.plan.phases[2].steps.size()}));
   EXPECT_GT(out.find("launches")->find("decode")->find("unfused")->as_integer(),
             out.find("launches")->find("decode")->find("fused")->as_integer());
 }
@@ -171,7 +171,7 @@ TEST_F(InspectTest, GraphCostsAreThoseOfAStepOfOneToken) {
   for (const Json& node : out.find("nodes")->as_array()) {
     bytes += uint64_t(node.find("bytes")->as_integer());
   }
-  EXPECT_EQ(bytes, phase_cost(compiled_.plan, compiled_.plan.phases[0], 1, 1).bytes);
+  EXPECT_EQ(bytes, phase_cost(compiled_.main.plan, compiled_.main.plan.phases[0], 1, 1).bytes);
 }
 
 TEST_F(InspectTest, WeightsNameWhatIsSkipped) {
@@ -190,8 +190,8 @@ TEST_F(InspectTest, MemoryAddsUpToTheFootprint) {
   const Json out = json(InspectView::kMemory);
   const Json& total = out.find("memory")->as_array().back();
   EXPECT_EQ(*total.find("what"), Json("total"));
-  EXPECT_EQ(*total.find("bytes"), Json(footprint(compiled_.plan).total()));
-  EXPECT_EQ(*total.find("buffers"), Json(uint64_t{compiled_.plan.buffers.size()}));
+  EXPECT_EQ(*total.find("bytes"), Json(footprint(compiled_.main.plan).total()));
+  EXPECT_EQ(*total.find("buffers"), Json(uint64_t{compiled_.main.plan.buffers.size()}));
 }
 
 TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
@@ -245,7 +245,7 @@ TEST_F(InspectTest, AModelsWishIsItsCachesType) {
   const auto states = [&] {
     const auto compiled = Engine::compile(files_, cpu_->device(), options_);
     EXPECT_TRUE(compiled) << compiled.error().message;
-    for (const Buffer& buffer : compiled->plan.buffers) {
+    for (const Buffer& buffer : compiled->main.plan.buffers) {
       if (buffer.use == BufferUse::kState) return buffer.tensor.dtype;
     }
     return DType::kU8;
@@ -260,7 +260,7 @@ TEST_F(InspectTest, AModelsWishIsItsCachesType) {
 TEST_F(InspectTest, DotHasANodePerOperation) {
   const auto dot = show(InspectView::kFused, InspectForm::kDot);
   ASSERT_TRUE(dot);
-  const std::string last = fmt::format("  n{} [label=", compiled_.fused.nodes.size() - 1);
+  const std::string last = fmt::format("  n{} [label=", compiled_.main.fused().nodes.size() - 1);
   EXPECT_NE(dot->find(last), std::string::npos);
   EXPECT_TRUE(dot->starts_with("digraph"));
   EXPECT_TRUE(show(InspectView::kPlan, InspectForm::kDot));

@@ -208,7 +208,7 @@ std::string quantization_name(const ModelFiles& files, const Engine::Compiled& c
   if (const std::string_view label = quantization_label(files); !label.empty()) {
     return std::string(label);
   }
-  const auto types = inspection::weight_uses(files, {compiled.unfused.values}).stored_types;
+  const auto types = inspection::weight_uses(files, {compiled.main.unfused().values}).stored_types;
   const auto most = std::ranges::max_element(types, {}, [](const auto& one) { return one.second; });
   return most == types.end() ? "" : most->first;
 }

@@ -33,7 +33,7 @@ Result<std::vector<double>> time_step(Engine& engine, size_t phase, const Profil
   std::vector<Slot> slots;
   if (options.sequences > 0) {
     // What their caches hold does not matter, only that it lies in different places.
-    for (const PageTable& table : page_tables(engine.compiled().plan)) {
+    for (const PageTable& table : page_tables(engine.compiled().main.plan)) {
       for (uint32_t i = 0; i < options.sequences; ++i) {
         const uint64_t first = uint64_t{i} * table.pages;
         TOK_TRY(engine.program().write_table(table.buffer, equal_part(table, i), first));
@@ -126,7 +126,7 @@ Cost launch_cost(const Plan& plan, const Step& step, const Profile& profile) {
 Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {
   ProfileOptions options = asked;
   if (options.sequences > 0) options.tokens = options.sequences;
-  const Plan& plan = engine.compiled().plan;
+  const Plan& plan = engine.compiled().main.plan;
   const uint32_t context = engine.compiled().context;
   if (uint64_t{options.depth} + options.tokens > context) {
     return fail(ErrorCode::kUsage,

@@ -136,12 +136,13 @@ Json passes_json(const std::vector<uint32_t>& replacements) {
 /// place it stands: those that make its results, and those before them whose results nothing else
 /// of the fused graph makes. A node that only makes what others finish, as the product before
 /// attention does, has none.
-void add_fusion(Json& out, Graph before, fuse::Steps steps, const Engine::Compiled& compiled) {
+void add_fusion(Json& out, Graph before, const GraphKey& key, const Engine::Compiled& compiled) {
   for (const Node& node : before.nodes) {
     for (const ValueId id : node.outputs) before.at(id).name = fmt::format("#{}", uint32_t(id));
   }
   Graph after = before;
-  const auto replaced = fuse::run_pipeline(after, steps, compiled.disabled_passes, compiled.target);
+  const auto replaced = fuse::run_pipeline(after, key.steps, compiled.disabled_passes,
+                                           compiled.main.graphs[key.graph].target);
   TOK_CHECK(replaced.has_value());  // it ran when the model was compiled
   out.set("passes", passes_json(*replaced));
   const std::map<std::string, size_t> made_before = makers(before), made_after = makers(after);
@@ -187,8 +188,8 @@ Json origin_json(const Engine& engine, const PageOrigin& origin) {
   add("model", fmt::format("{} ({})", engine.files().name, compiled.facts.architecture));
   add("device", fmt::format("{}, {}", engine.device().name, engine.device().driver));
   add("context",
-      fmt::format("{} tokens, in chunks of {}", compiled.context, compiled.plan.chunk()));
-  for (const Buffer& buffer : compiled.plan.buffers) {
+      fmt::format("{} tokens, in chunks of {}", compiled.context, compiled.main.plan.chunk()));
+  for (const Buffer& buffer : compiled.main.plan.buffers) {
     if (buffer.use != BufferUse::kState || !buffer.tensor.name.starts_with("kv.")) continue;
     add("KV cache", std::string(cache_type_name(buffer.tensor.dtype)));
     break;
@@ -200,14 +201,6 @@ void put(std::string& page, std::string_view place, std::string_view text) {
   const size_t at = page.find(place);
   TOK_CHECK(at != std::string::npos);
   page.replace(at, place.size(), text);
-}
-
-/// Which passes the phase's graph was made with.
-fuse::Steps steps_of(const Plan& plan, size_t index) {
-  const Phase& phase = plan.phases[index];
-  if (decodes(phase.kind)) return phase.max_tokens > 1 ? fuse::Steps::kDecode : fuse::Steps::kOne;
-  return index > 0 && phase.max_tokens <= fuse::kShortStep ? fuse::Steps::kShort
-                                                           : fuse::Steps::kMany;
 }
 
 }  // namespace
@@ -227,8 +220,8 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofl
                        const PageOrigin& origin) {
   const Engine::Compiled& compiled = engine.compiled();
   const DeviceInfo& device = engine.device();
-  const uint32_t tokens = compiled.plan.phases[profile.phase_index].max_tokens;
-  const Graph before = Engine::unfused(compiled, compiled.plan.phases[profile.phase_index]);
+  const uint32_t tokens = compiled.main.plan.phases[profile.phase_index].max_tokens;
+  const Graph before = compiled.main.unfused(profile.phase_index);
   TOK_TRY(const Plan unfused,
           capture(before, device, {.phases = {{profile.phase, tokens}}, .forced = {}}));
   Json out;
@@ -242,10 +235,10 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofl
   out.set("launch_seconds", roofline.launch_seconds);
   out.set("origin", origin_json(engine, origin));
   out.set("unfused_steps", uint64_t{unfused.phases[0].steps.size()});
-  add_steps(out, compiled.plan, profile);
+  add_steps(out, compiled.main.plan, profile);
   out.set("kernels", *profile_json(profile).find("lines"));
-  add_fusion(out, before, steps_of(compiled.plan, profile.phase_index), compiled);
-  return out.set("buffers", inspection::buffers_json(compiled.plan));
+  add_fusion(out, before, compiled.main.keys[profile.phase_index], compiled);
+  return out.set("buffers", inspection::buffers_json(compiled.main.plan));
 }
 
 std::string profile_page(const Json& data) {
@@ -269,7 +262,7 @@ std::string profile_page(const Json& data) {
 }
 
 Json profile_trace(const Engine& engine, const Profile& profile) {
-  const Plan& plan = engine.compiled().plan;
+  const Plan& plan = engine.compiled().main.plan;
   const Phase& phase = plan.phases[profile.phase_index];
   Json::Array events;
   const auto named = [&](const char* kind, const std::string& name) {

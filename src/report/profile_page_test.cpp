@@ -16,9 +16,9 @@ class ProfilePageTest : public testing::Test {
                                 .chunk = 8});
     ASSERT_TRUE(engine) << engine.error().message;
     engine_ = *std::move(engine);
-    const Phase& phase = engine_->compiled().plan.phases.back();
+    const Phase& phase = engine_->compiled().main.plan.phases.back();
     profile_ = {.phase = phase.name,
-                .phase_index = engine_->compiled().plan.phases.size() - 1,
+                .phase_index = engine_->compiled().main.plan.phases.size() - 1,
                 .tokens = 1,
                 .depth = 3,
                 .launches = uint32_t(phase.steps.size())};
@@ -41,7 +41,7 @@ class ProfilePageTest : public testing::Test {
 TEST_F(ProfilePageTest, DataHasEveryStepOnce) {
   const Json json = data();
   const Json::Array& steps = json.find("steps")->as_array();
-  const Plan& plan = engine_->compiled().plan;
+  const Plan& plan = engine_->compiled().main.plan;
   ASSERT_EQ(steps.size(), plan.phases.back().steps.size());
   uint64_t moved = 0;
   for (const Json& step : steps) moved += uint64_t(step.find("bytes")->as_integer());
@@ -94,14 +94,13 @@ TEST_F(ProfilePageTest, EveryOperationStandsBesideWhatItBecame) {
   const Json json = data();
   size_t unfused = 0, joined = 0;
   const Json::Array& rows = json.find("fusion")->as_array();
-  EXPECT_EQ(rows.size(), engine_->compiled().greedy.nodes.size());
+  EXPECT_EQ(rows.size(), engine_->compiled().main.fused(profile_.phase_index).graph.nodes.size());
   for (const Json& row : rows) {
     const size_t count = row.find("unfused")->as_array().size();
     unfused += count;
     joined += count > 1 ? 1 : 0;
   }
-  const Phase& phase = engine_->compiled().plan.phases.back();
-  EXPECT_EQ(unfused, Engine::unfused(engine_->compiled(), phase).nodes.size());
+  EXPECT_EQ(unfused, engine_->compiled().main.unfused(profile_.phase_index).nodes.size());
   EXPECT_GE(joined, 12u) << "qkv and gate_up of six layers";
 }
 
@@ -116,7 +115,7 @@ TEST_F(ProfilePageTest, PassesAreCountedInThePhaseThatIsShown) {
   EXPECT_EQ(count(greedy, "head_argmax"), 1);
   EXPECT_EQ(count(greedy, "step_attention"), 6);
   EXPECT_EQ(count(greedy, "qkv"), 6);
-  const Phase& prefill = engine_->compiled().plan.phases.front();
+  const Phase& prefill = engine_->compiled().main.plan.phases.front();
   profile_.phase = prefill.name;
   profile_.phase_index = 0;
   profile_.tokens = prefill.max_tokens;

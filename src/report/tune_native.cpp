@@ -25,7 +25,7 @@ Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
   if (!compiled) return Failure(compiled.error().within(path));
   TensorFile tensors = files.tensors;
   if (!own.quantize.empty()) {
-    TOK_TRY(tensors, with_quantized_cache(tensors, compiled->fused,
+    TOK_TRY(tensors, with_quantized_cache(tensors, compiled->main.fused(),
                                           cache_folder(kWeightCache.folder), open.notice));
   }
   TuneReport report{
@@ -33,7 +33,7 @@ Result<TuneReport> tune(const OpenOptions& open, const TuneOptions& options) {
   const auto constants = [&](const TensorDesc& constant, Share share, const auto& write) {
     return read_constant(tensors, constant, share, write);
   };
-  const TunedPlan target{compiled->plan, compiled->context, compiled->facts.vocab};
+  const TunedPlan target{compiled->main.plan, compiled->context, compiled->facts.vocab};
   TOK_TRY(report.problems, tune_plan(*backend, target, own.advice.wrong, constants, options));
   const MeasurementCache cache = tuning_cache(backend->device());
   TunedVariants all = tuned_variants(report.problems);

@@ -31,19 +31,16 @@ uint32_t max_frames(const CodecModel& model) {
 
 }  // namespace
 
-Result<Plan> CodecRunner::plan(const CodecModel& model, const DeviceInfo& device,
-                               const CodecOptions& options) {
+Result<CompiledPart> CodecRunner::compile(const CodecModel& model, const DeviceInfo& device,
+                                          const PartOptions& options) {
   const std::vector<uint32_t> rows = max_rows(model, max_frames(model));
-  std::vector<Graph> graphs;
-  for (const CodecStage& stage : model.stages) {
-    TOK_TRY(fuse::run_pipeline(graphs.emplace_back(stage.graph), fuse::Steps::kMany,
-                               options.disabled_passes, options.target));
+  PartRequest request;
+  for (size_t i = 0; i < model.stages.size(); ++i) {
+    request.graphs.push_back({model.stages[i].graph, options.target});
+    request.phases.push_back(
+        {.name = codec_input(i), .kind = PhaseKind::kSound, .max_rows = rows[i], .graph = i});
   }
-  CaptureOptions capturing{.phases = {}, .forced = options.forced, .advice = options.advice};
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    capturing.phases.push_back({codec_input(i), rows[i], PhaseKind::kSound, &graphs[i]});
-  }
-  return capture(graphs.front(), device, capturing);
+  return compile_part(std::move(request), device, options);
 }
 
 Result<std::unique_ptr<CodecRunner>> CodecRunner::open(const CodecModel& model, Plan plan,

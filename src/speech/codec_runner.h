@@ -5,23 +5,16 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "fuse/pipeline.h"
+#include "compile/part.h"
 #include "model/codec.h"
 
 namespace tokamak {
 
-struct CodecOptions {
-  fuse::Target target;
-  fuse::DisabledPasses disabled_passes;
-  ForcedVariants forced;
-  VariantAdvice advice;
-};
-
 class CodecRunner {
  public:
   /// The plan for that device, before anything is loaded.
-  static Result<Plan> plan(const CodecModel& model, const DeviceInfo& device,
-                           const CodecOptions& options);
+  static Result<CompiledPart> compile(const CodecModel& model, const DeviceInfo& device,
+                                      const PartOptions& options);
 
   /// Compiles that plan of the model for the backend's device and loads the weights. REQUIRES: the
   /// model outlives the runner.

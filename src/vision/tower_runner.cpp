@@ -58,18 +58,13 @@ InputWrite input(const Plan& plan, std::string_view name, std::span<const float>
 
 }  // namespace
 
-Result<Plan> TowerRunner::plan(const VisionTower& tower, const DeviceInfo& device,
-                               const TowerOptions& options) {
-  Graph first = tower.patches, second = tower.merge;
+Result<CompiledPart> TowerRunner::compile(const VisionTower& tower, const DeviceInfo& device,
+                                          const PartOptions& options) {
   const fuse::Target target = for_rows(options.target, tower.max_patches);
-  for (Graph* graph : {&first, &second}) {
-    TOK_TRY(fuse::run_pipeline(*graph, fuse::Steps::kMany, options.disabled_passes, target));
-  }
-  return capture(first, device,
-                 {.phases = {{"patches", tower.max_patches, PhaseKind::kPrefill, &first},
-                             {"merge", tower.max_rows(), PhaseKind::kPrefill, &second}},
-                  .forced = options.forced,
-                  .advice = options.advice});
+  return compile_part({.graphs = {{tower.patches, target}, {tower.merge, target}},
+                       .phases = {{.name = "patches", .max_rows = tower.max_patches, .graph = 0},
+                                  {.name = "merge", .max_rows = tower.max_rows(), .graph = 1}}},
+                      device, options);
 }
 
 Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower, Plan plan,

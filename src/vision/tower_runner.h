@@ -4,25 +4,18 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "fuse/pipeline.h"
+#include "compile/part.h"
 #include "image/patches.h"
 #include "model/vision.h"
 #include "vision/patch_places.h"
 
 namespace tokamak {
 
-struct TowerOptions {
-  fuse::Target target;
-  fuse::DisabledPasses disabled_passes;
-  ForcedVariants forced;
-  VariantAdvice advice;
-};
-
 class TowerRunner {
  public:
   /// The plan for that device, before anything is loaded.
-  static Result<Plan> plan(const VisionTower& tower, const DeviceInfo& device,
-                           const TowerOptions& options);
+  static Result<CompiledPart> compile(const VisionTower& tower, const DeviceInfo& device,
+                                      const PartOptions& options);
 
   /// Compiles that plan of the tower for the backend's device and loads the weights.
   static Result<std::unique_ptr<TowerRunner>> open(const VisionTower& tower, Plan plan,

@@ -113,9 +113,9 @@ TEST_P(CodecGolden, StagesAreAsRecorded) {
   for (size_t i = 0; i < recorded_stages.size(); ++i) {
     SCOPED_TRACE(fmt::format("residual layer {}", i));
     const CodecModel model = up_to_residual_layer(codec_->model(), i);
-    auto plan = CodecRunner::plan(model, (*backend)->device(), {});
-    ASSERT_TRUE(plan) << plan.error().message;
-    const auto runner = CodecRunner::open(model, *std::move(plan), **backend, constants);
+    const auto part = CodecRunner::compile(model, (*backend)->device(), {});
+    ASSERT_TRUE(part) << part.error().message;
+    const auto runner = CodecRunner::open(model, part->plan, **backend, constants);
     ASSERT_TRUE(runner) << runner.error().message;
     for (const Json& one : cases()) {
       const Json::Array& stages = one.find("stages")->as_array();

@@ -46,7 +46,7 @@ TEST(CutWeights, ChangeNothingInTheAnswer) {
   const auto cut = load(std::make_unique<SmallDevice>(*std::move(small_device)));
   ASSERT_TRUE(whole && cut);
   size_t parts = 0;
-  for (const Buffer& buffer : cut->compiled().plan.buffers) {
+  for (const Buffer& buffer : cut->compiled().main.plan.buffers) {
     EXPECT_LE(buffer.bytes, kBindingBytes) << buffer.tensor.name;
     parts += buffer.tensor.name.starts_with("embed_tokens.weight/");
   }

@@ -38,15 +38,16 @@ TEST_P(ModelPlan, GraphsAndPlansPrintAndParseBack) {
         options.chunk = chunk;
         const auto compiled = Engine::compile(*files, device, options);
         ASSERT_TRUE(compiled) << compiled.error().message;
-        expect_same_text(compiled->unfused);
-        for (const Graph* graph : {&compiled->fused, &compiled->short_steps, &compiled->one_token,
-                                   &compiled->sampled, &compiled->greedy}) {
-          expect_same_text(*graph);
-          EXPECT_LT(graph->nodes.size(), compiled->unfused.nodes.size());
+        const Graph& unfused = compiled->main.unfused();
+        expect_same_text(unfused);
+        EXPECT_GE(compiled->main.fused_graphs.size(), 4u);
+        for (const auto& [key, fused] : compiled->main.fused_graphs) {
+          expect_same_text(fused.graph);
+          EXPECT_LT(fused.graph.nodes.size(), unfused.nodes.size());
         }
-        expect_sound(compiled->plan);
+        expect_sound(compiled->main.plan);
         std::vector<std::string> phases;
-        for (const Phase& phase : compiled->plan.phases) phases.push_back(phase.name);
+        for (const Phase& phase : compiled->main.plan.phases) phases.push_back(phase.name);
         std::vector<std::string> expected = {"decode", "sampled", "greedy"};
         if (chunk > 1) expected.insert(expected.begin(), {"prefill", "small_batch"});
         const bool is_gpu = device.backend == BackendKind::kWebGpu && !device.software;

@@ -192,8 +192,9 @@ std::string graphs_of(const Engine& engine, OpenOptions options,
   const auto compiled = Engine::compile(engine.files(), engine.device(), options);
   EXPECT_TRUE(compiled) << compiled.error().message;
   if (!compiled) return "";
-  return to_text(compiled->fused) + to_text(compiled->one_token) + to_text(compiled->sampled) +
-         to_text(compiled->greedy);
+  std::string all;
+  for (const auto& [key, fused] : compiled->main.fused_graphs) all += to_text(fused.graph);
+  return all;
 }
 
 /// Each engine of these has kernels of its own to compile: one kind of device for each model.

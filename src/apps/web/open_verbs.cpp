@@ -45,7 +45,7 @@ Json model_json(const ModelFiles& files, const Engine::Compiled& compiled) {
   out.set("speaks", compiled.voice.has_value());
   out.set("hasTemplate", !files.chat_template.empty() ||
                              files.tokenizer_config.find("chat_template") != std::string::npos);
-  out.set("memory", memory_json(compiled.plan));
+  out.set("memory", memory_json(compiled.main.plan));
   return out;
 }
 

@@ -68,7 +68,7 @@ Result<Json> kernels(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
   const auto model = seen(state);
   Json out;
-  out.set("kernels", kernel_catalogue(model ? &model->compiled.plan : nullptr));
+  out.set("kernels", kernel_catalogue(model ? &model->compiled.main.plan : nullptr));
   return out;
 }
 
@@ -77,7 +77,7 @@ Result<Json> kernel(State& state, const Json& options) {
   size_t phase = 0, step = 0;
   TOK_TRY(Fields(options).take("phase", phase).take("step", step).done());
   TOK_TRY(const Seen model, seen(state));
-  return kernel_of_step(model.compiled.plan, phase, step);
+  return kernel_of_step(model.compiled.main.plan, phase, step);
 }
 
 /// {tokens, sequences, depth, repetitions, page} -> as `tokamak profile --json`, or with `page`
