@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "formats/gguf_cursor.h"
 #include "formats/printable.h"
+#include "formats/unread.h"
 
 namespace tokamak {
 namespace {
@@ -68,17 +69,26 @@ constexpr std::array<ElementType, 41> kTypes = {{
     {40, "NVFP4", {}},
 }};
 
-Result<DType> dtype_of(uint32_t id) {
+std::optional<DType> dtype_of(uint32_t id) {
+  const auto found = std::ranges::find(kTypes, id, &ElementType::id);
+  return found == kTypes.end() ? std::nullopt : found->dtype;
+}
+
+std::string type_name(uint32_t id) {
+  const auto found = std::ranges::find(kTypes, id, &ElementType::id);
+  return found == kTypes.end() ? fmt::format("type {}", id) : std::string(found->name);
+}
+
+/// Why a tensor of that type is refused, where it is.
+Failure refused_type(uint32_t id) {
   std::string known;
   for (const ElementType& type : kTypes) {
-    if (type.id == id && type.dtype) return *type.dtype;
     if (type.dtype) known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
   }
-  for (const ElementType& type : kTypes) {
-    if (type.id == id)
-      return unsupported("Its type is {}; this engine reads {}.", type.name, known);
+  if (std::ranges::find(kTypes, id, &ElementType::id) == kTypes.end()) {
+    return invalid_input("Its type is number {}, which is not one of GGUF's.", id);
   }
-  return invalid_input("Its type is number {}, which is not one of GGUF's.", id);
+  return unsupported("Its type is {}; this engine reads {}.", type_name(id), known);
 }
 
 /// How many elements share how many bytes of the file.
@@ -212,8 +222,15 @@ Result<GgufMetadata> read_metadata(GgufCursor& cursor, uint64_t count,
                       std::move(reading.broken));
 }
 
-/// Extents, type and offset. `offset` is still relative to the data.
-Result<void> read_tensor(GgufCursor& cursor, TensorInfo& tensor) {
+/// A tensor as the header has it, its offset counted from the start of the data.
+struct Listed {
+  TensorInfo tensor;
+  std::string unread_type;  // "" for types that are read
+};
+
+/// Extents, type and offset. A type that is not read is an error unless those are listed.
+Result<void> read_tensor(GgufCursor& cursor, Listed& listed, bool lists_unread) {
+  TensorInfo& tensor = listed.tensor;
   constexpr std::string_view kWhat = "its description";
   TOK_TRY(const auto dims, cursor.number<uint32_t>(kWhat));
   if (dims < 1 || dims > kMaxDims) {
@@ -225,7 +242,13 @@ Result<void> read_tensor(GgufCursor& cursor, TensorInfo& tensor) {
   }
   TOK_TRY(const auto type, cursor.number<uint32_t>(kWhat));
   TOK_TRY(tensor.offset, cursor.number<uint64_t>(kWhat));
-  TOK_TRY(tensor.dtype, dtype_of(type));
+  const std::optional<DType> dtype = dtype_of(type);
+  if (!dtype && !lists_unread) return refused_type(type);
+  if (!dtype) {
+    listed.unread_type = type_name(type);
+    return {};
+  }
+  tensor.dtype = *dtype;
   const Block block = block_of(tensor.dtype);
   if (tensor.shape.back() % block.elements != 0) {
     return invalid_input("Its rows have {} elements, which are not whole blocks of {} ({}).",
@@ -278,6 +301,20 @@ Result<void> check_apart(const std::vector<TensorInfo>& tensors) {
   return {};
 }
 
+/// Sets the bytes of tensors of types that are not read: how many a block has is not known, but
+/// where the next tensor begins.
+void measure_unread(std::vector<Listed>& listed, uint64_t data_bytes) {
+  std::vector<uint64_t> begins;
+  for (const Listed& one : listed) begins.push_back(one.tensor.offset);
+  std::ranges::sort(begins);
+  for (Listed& one : listed) {
+    if (one.unread_type.empty()) continue;
+    const auto next = std::ranges::upper_bound(begins, one.tensor.offset);
+    const uint64_t end = next == begins.end() ? data_bytes : std::min(*next, data_bytes);
+    one.tensor.bytes = end > one.tensor.offset ? end - one.tensor.offset : 0;
+  }
+}
+
 Result<uint32_t> read_start(GgufCursor& cursor) {
   TOK_TRY(const auto magic, cursor.number<std::array<char, 4>>("the magic"));
   if (std::string_view(magic.data(), 4) != "GGUF") {
@@ -294,7 +331,8 @@ Result<uint32_t> read_start(GgufCursor& cursor) {
   return version;
 }
 
-Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source) {
+/// `unread` null: tensors of other types are refused.
+Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source, UnreadTensors* unread) {
   GgufCursor cursor(*source);
   TOK_TRY(read_start(cursor));
   TOK_TRY(const auto tensors, cursor.number<uint64_t>("the number of tensors"));
@@ -307,12 +345,15 @@ Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source) {
   GgufPart part{.source = source};
   TOK_TRY(part.metadata, read_metadata(cursor, entries, source));
 
+  std::vector<Listed> listed;
   for (uint64_t i = 0; i < tensors; ++i) {
-    TensorInfo tensor;
-    TOK_TRY(tensor.name, cursor.text(fmt::format("the name of tensor {} of {}", i + 1, tensors)));
-    TOK_TRY(check_name("tensor name", tensor.name));
-    if (auto read = read_tensor(cursor, tensor); !read) return about(tensor, read.error());
-    part.tensors.push_back(std::move(tensor));
+    Listed& one = listed.emplace_back();
+    TOK_TRY(one.tensor.name,
+            cursor.text(fmt::format("the name of tensor {} of {}", i + 1, tensors)));
+    TOK_TRY(check_name("tensor name", one.tensor.name));
+    if (auto read = read_tensor(cursor, one, unread != nullptr); !read) {
+      return about(one.tensor, read.error());
+    }
   }
 
   uint64_t alignment = 32;
@@ -324,9 +365,18 @@ Result<GgufPart> read_part(const std::shared_ptr<ByteSource>& source) {
     }
   }
   const uint64_t data_begin = std::min(round_up(cursor.at(), alignment), source->size());
-  for (TensorInfo& tensor : part.tensors) {
+  measure_unread(listed, source->size() - data_begin);
+  for (auto& [tensor, unread_type] : listed) {
     if (auto placed = place_tensor(tensor, data_begin, source->size(), alignment); !placed) {
       return about(tensor, placed.error());
+    }
+    if (unread_type.empty()) {
+      part.tensors.push_back(std::move(tensor));
+    } else {
+      unread->push_back({.name = std::move(tensor.name),
+                         .type = std::move(unread_type),
+                         .shape = std::move(tensor.shape),
+                         .bytes = tensor.bytes});
     }
   }
   TOK_TRY(check_apart(part.tensors));
@@ -358,12 +408,23 @@ Result<void> read_split(GgufPart& part) {
   return {};
 }
 
+Result<GgufPart> read_any(const std::shared_ptr<ByteSource>& source, UnreadTensors* unread) {
+  auto part = read_part(source, unread);
+  if (!part) return Failure(part.error().within(source->name()));
+  if (auto split = read_split(*part); !split) return Failure(split.error().within(source->name()));
+  return part;
+}
+
 }  // namespace
 
 Result<GgufPart> read_gguf_part(std::shared_ptr<ByteSource> source) {
-  auto part = read_part(source);
-  if (!part) return Failure(part.error().within(source->name()));
-  if (auto split = read_split(*part); !split) return Failure(split.error().within(source->name()));
+  return read_any(source, nullptr);
+}
+
+Result<GgufPart> read_gguf_part(std::shared_ptr<ByteSource> source, UnreadTensors& unread) {
+  const size_t before = unread.size();
+  TOK_TRY(GgufPart part, read_any(source, &unread));
+  if (unread.size() > before) part.total_tensors.reset();  // they are not all here
   return part;
 }
 

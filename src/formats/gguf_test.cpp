@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "formats/native_files.h"
+#include "formats/unread.h"
 
 namespace tokamak {
 namespace {
@@ -80,9 +81,13 @@ struct File {
   }
 };
 
-Result<GgufFile> read(std::string_view text) {
+std::shared_ptr<ByteSource> source_of(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
-  TOK_TRY(GgufPart part, read_gguf_part(memory_source("m", {bytes.begin(), bytes.end()})));
+  return memory_source("m", {bytes.begin(), bytes.end()});
+}
+
+Result<GgufFile> read(std::string_view text) {
+  TOK_TRY(GgufPart part, read_gguf_part(source_of(text)));
   std::vector<GgufPart> parts;
   parts.push_back(std::move(part));
   return join_gguf_parts(std::move(parts));
@@ -339,6 +344,24 @@ TEST(Gguf, NamesTheTypesThatItDoesNotRead) {
   File file;
   file.tensors[1].type = 10;
   EXPECT_EQ(read(file.bytes()).error().code, ErrorCode::kUnsupported);
+}
+
+TEST(Gguf, ListsTensorsOfTypesThatItDoesNotRead) {
+  const std::pair<uint32_t, const char*> types[] = {{21, "IQ3_S"}, {200, "type 200"}};
+  for (const auto& [type, name] : types) {
+    File file;
+    file.tensors[1].type = type;
+    UnreadTensors unread;
+    const auto part = read_gguf_part(source_of(file.bytes()), unread);
+    ASSERT_TRUE(part) << part.error().message;
+    ASSERT_EQ(part->tensors.size(), 1u);
+    EXPECT_EQ(part->tensors[0].name, "a");
+    ASSERT_EQ(unread.size(), 1u);
+    EXPECT_EQ(unread[0].name, "b");
+    EXPECT_EQ(unread[0].type, name);
+    EXPECT_EQ(unread[0].shape, (std::vector<uint64_t>{32}));
+    EXPECT_EQ(unread[0].bytes, 34u) << "up to the end of the file";
+  }
 }
 
 TEST(Gguf, RefusesRowsThatAreNotWholeBlocks) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <tuple>
 
 #include "formats/printable.h"
+#include "formats/unread.h"
 
 namespace tokamak {
 namespace {
@@ -66,20 +69,32 @@ std::optional<uint64_t> bytes_of(std::span<const uint64_t> shape, DType dtype) {
   return bytes;
 }
 
-/// One entry of the header. `offset` is still relative to the data, whose size is `data_bytes`.
-Result<TensorInfo> read_entry(std::string_view name, const Json& entry, uint64_t data_bytes) {
+/// A tensor as the header has it. `offset` is still relative to the data.
+struct Listed {
+  TensorInfo tensor;
+  std::string unread_type;  // "" for types that are read
+};
+
+/// One entry of the header, of a file with that many bytes of data.
+Result<Listed> read_entry(std::string_view name, const Json& entry, uint64_t data_bytes,
+                          bool lists_unread) {
   if (!entry.is_object()) {
     return invalid_input("The entry is {}; expected an object.", kind_name(entry.kind()));
   }
-  TensorInfo tensor{.name = std::string(name)};
+  Listed listed;
+  TensorInfo& tensor = listed.tensor;
+  tensor.name = name;
 
   TOK_TRY(const Json* dtype, only_member(entry, "dtype"));
   if (!dtype->is_string()) {
     return invalid_input("\"dtype\" is {}; expected a string.", kind_name(dtype->kind()));
   }
   const std::optional<DType> known = dtype_of(dtype->as_string());
-  if (!known) return unsupported("The dtype \"{}\" is not known.", printable(dtype->as_string()));
-  tensor.dtype = *known;
+  if (!known && (!lists_unread || dtype->as_string().empty())) {
+    return unsupported("The dtype \"{}\" is not known.", printable(dtype->as_string()));
+  }
+  if (!known) listed.unread_type = printable(dtype->as_string());
+  tensor.dtype = known.value_or(DType::kU8);
 
   TOK_TRY(const Json* shape, only_member(entry, "shape"));
   if (!shape->is_array()) {
@@ -103,7 +118,7 @@ Result<TensorInfo> read_entry(std::string_view name, const Json& entry, uint64_t
     return invalid_input("The shape {} has more bytes than 64 bits can count.",
                          printable(shape->dump()));
   }
-  if (end - begin != *expected) {
+  if (known && end - begin != *expected) {
     return invalid_input("\"data_offsets\" spans {} bytes, but {} has {} bytes.", end - begin,
                          printable(describe(tensor)), *expected);
   }
@@ -114,7 +129,7 @@ Result<TensorInfo> read_entry(std::string_view name, const Json& entry, uint64_t
   }
   tensor.offset = begin;
   tensor.bytes = end - begin;
-  return tensor;
+  return listed;
 }
 
 /// The tensors must follow one another without gap or overlap and end where the file ends.
@@ -148,10 +163,11 @@ Result<void> check_cover(std::vector<TensorInfo>& tensors, uint64_t data_bytes) 
 
 struct Header {
   std::vector<TensorInfo> tensors;  // offsets count from the start of the file
+  UnreadTensors unread;
   Json metadata;
 };
 
-Result<Header> read_header(const ByteSource& source) {
+Result<Header> read_header(const ByteSource& source, bool lists_unread) {
   const uint64_t size = source.size();
   if (size < 8) {
     return invalid_input("The file has {} bytes; a safetensors file has at least 8.", size);
@@ -180,6 +196,7 @@ Result<Header> read_header(const ByteSource& source) {
   Header header{.metadata = Json(Json::Object{})};
   const uint64_t data_begin = 8 + length;
   bool has_metadata = false;
+  std::map<std::string, std::string> unread_types;  // by name
   for (auto& [name, entry] : parsed->as_object()) {
     if (name == "__metadata__") {
       const bool strings = entry.is_object() &&
@@ -197,11 +214,12 @@ Result<Header> read_header(const ByteSource& source) {
       return invalid_input("The tensor name \"{}\" is empty or contains a control character.",
                            printable(name));
     }
-    auto tensor = read_entry(name, entry, size - data_begin);
-    if (!tensor) {
-      return Failure(tensor.error().within(fmt::format("Tensor \"{}\"", printable(name))));
+    auto listed = read_entry(name, entry, size - data_begin, lists_unread);
+    if (!listed) {
+      return Failure(listed.error().within(fmt::format("Tensor \"{}\"", printable(name))));
     }
-    header.tensors.push_back(*std::move(tensor));
+    if (!listed->unread_type.empty()) unread_types[name] = listed->unread_type;
+    header.tensors.push_back(std::move(listed->tensor));
   }
   // Twice the same name is told before the overlap that it usually means.
   std::ranges::sort(header.tensors, {}, &TensorInfo::name);
@@ -210,17 +228,37 @@ Result<Header> read_header(const ByteSource& source) {
     return invalid_input("Tensor \"{}\" occurs twice.", printable(twice->name));
   }
   TOK_TRY(check_cover(header.tensors, size - data_begin));
+  for (const TensorInfo& tensor : header.tensors) {
+    const auto unread = unread_types.find(tensor.name);
+    if (unread == unread_types.end()) continue;
+    header.unread.push_back({.name = tensor.name,
+                             .type = unread->second,
+                             .shape = tensor.shape,
+                             .bytes = tensor.bytes});
+  }
+  std::erase_if(header.tensors,
+                [&](const TensorInfo& tensor) { return unread_types.contains(tensor.name); });
   for (TensorInfo& tensor : header.tensors) tensor.offset += data_begin;
   return header;
+}
+
+/// `unread` null: tensors of unknown types are refused.
+Result<TensorFile> read_any(std::shared_ptr<ByteSource> source, UnreadTensors* unread) {
+  auto header = read_header(*source, unread != nullptr);
+  if (!header) return Failure(header.error().within(source->name()));
+  if (unread != nullptr) std::ranges::move(header->unread, std::back_inserter(*unread));
+  return TensorFile::make({std::move(source)}, std::move(header->tensors),
+                          std::move(header->metadata));
 }
 
 }  // namespace
 
 Result<TensorFile> read_safetensors(std::shared_ptr<ByteSource> source) {
-  auto header = read_header(*source);
-  if (!header) return Failure(header.error().within(source->name()));
-  return TensorFile::make({std::move(source)}, std::move(header->tensors),
-                          std::move(header->metadata));
+  return read_any(std::move(source), nullptr);
+}
+
+Result<TensorFile> read_safetensors(std::shared_ptr<ByteSource> source, UnreadTensors& unread) {
+  return read_any(std::move(source), &unread);
 }
 
 }  // namespace tokamak

@@ -2,6 +2,7 @@
 #include "base/weight_files.h"
 #include "formats/native_files.h"
 #include "formats/safetensors.h"
+#include "formats/unread.h"
 
 namespace tokamak {
 
@@ -10,7 +11,10 @@ Result<TensorFile> open_safetensors_file(const std::string& path) {
   return read_safetensors(std::move(source));
 }
 
-Result<TensorFile> open_safetensors_folder(const std::string& path) {
+namespace {
+
+/// `unread` null: tensors of unknown types are refused.
+Result<TensorFile> open_folder(const std::string& path, UnreadTensors* unread) {
   std::string folder = path;
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   if (!is_directory(folder)) {
@@ -18,7 +22,11 @@ Result<TensorFile> open_safetensors_folder(const std::string& path) {
                          file_exists(folder) ? "is a file" : "does not exist");
   }
   const std::string single = fmt::format("{}/{}", folder, kSingleWeights);
-  if (file_exists(single)) return open_safetensors_file(single);
+  if (file_exists(single)) {
+    TOK_TRY(auto source, open_file(single));
+    return unread != nullptr ? read_safetensors(std::move(source), *unread)
+                             : read_safetensors(std::move(source));
+  }
 
   const std::string index_path = fmt::format("{}/{}", folder, kWeightsIndex);
   if (!file_exists(index_path)) {
@@ -43,7 +51,18 @@ Result<TensorFile> open_safetensors_folder(const std::string& path) {
     }
     sources.push_back(*std::move(source));
   }
-  return read_safetensors_shards(index_path, index, std::move(sources));
+  return unread != nullptr ? read_safetensors_shards(index_path, index, std::move(sources), *unread)
+                           : read_safetensors_shards(index_path, index, std::move(sources));
+}
+
+}  // namespace
+
+Result<TensorFile> open_safetensors_folder(const std::string& path) {
+  return open_folder(path, nullptr);
+}
+
+Result<TensorFile> open_safetensors_folder(const std::string& path, UnreadTensors& unread) {
+  return open_folder(path, &unread);
 }
 
 }  // namespace tokamak

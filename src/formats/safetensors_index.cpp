@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "formats/printable.h"
 #include "formats/safetensors.h"
+#include "formats/unread.h"
 
 namespace tokamak {
 namespace {
@@ -53,17 +54,25 @@ Result<SafetensorsIndex> parse_safetensors_index(std::string_view name, std::str
   return index;
 }
 
-Result<TensorFile> read_safetensors_shards(std::string_view index_name,
-                                           const SafetensorsIndex& index,
-                                           std::vector<std::shared_ptr<ByteSource>> sources) {
+namespace {
+
+/// `unread` null: tensors of unknown types are refused.
+Result<TensorFile> read_shards(std::string_view index_name, const SafetensorsIndex& index,
+                               std::vector<std::shared_ptr<ByteSource>> sources,
+                               UnreadTensors* unread) {
   TOK_CHECK(sources.size() == index.shards.size());
   std::vector<TensorFile> shards;
   for (const auto& source : sources) {
-    TOK_TRY(shards.emplace_back(), read_safetensors(source));
+    TOK_TRY(shards.emplace_back(),
+            unread != nullptr ? read_safetensors(source, *unread) : read_safetensors(source));
   }
+  const auto is_unread = [&](const std::string& name) {
+    return unread != nullptr && std::ranges::count(*unread, name, &UnreadTensor::name) > 0;
+  };
   std::vector<TensorInfo> tensors;
   for (const auto& [name, shard] : index.tensors) {
     const TensorInfo* found = shards[shard].find(name);
+    if (found == nullptr && is_unread(name)) continue;
     if (found == nullptr) {
       return invalid_input("{}: Tensor \"{}\" is placed in \"{}\", but that file does not hold it.",
                            index_name, printable(name), index.shards[shard]);
@@ -72,6 +81,21 @@ Result<TensorFile> read_safetensors_shards(std::string_view index_name,
     tensors.back().shard = shard;
   }
   return TensorFile::make(std::move(sources), std::move(tensors), shards[0].metadata());
+}
+
+}  // namespace
+
+Result<TensorFile> read_safetensors_shards(std::string_view index_name,
+                                           const SafetensorsIndex& index,
+                                           std::vector<std::shared_ptr<ByteSource>> sources) {
+  return read_shards(index_name, index, std::move(sources), nullptr);
+}
+
+Result<TensorFile> read_safetensors_shards(std::string_view index_name,
+                                           const SafetensorsIndex& index,
+                                           std::vector<std::shared_ptr<ByteSource>> sources,
+                                           UnreadTensors& unread) {
+  return read_shards(index_name, index, std::move(sources), &unread);
 }
 
 }  // namespace tokamak

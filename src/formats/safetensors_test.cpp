@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/unread.h"
+
 namespace tokamak {
 namespace {
 
@@ -28,9 +30,13 @@ std::string file_of(std::string_view header, size_t data_bytes = 10) {
   return file_with_length(header.size(), header, data_bytes);
 }
 
+std::shared_ptr<ByteSource> source_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return memory_source("m", {bytes.begin(), bytes.end()});
+}
+
 Result<TensorFile> read(std::string_view file) {
-  const auto bytes = std::as_bytes(std::span(file));
-  return read_safetensors(memory_source("m", {bytes.begin(), bytes.end()}));
+  return read_safetensors(source_of(file));
 }
 
 std::string message(std::string_view file) {
@@ -217,6 +223,19 @@ TEST(Safetensors, RejectsOffsetsReversed) {
 TEST(Safetensors, RejectsOffsetSizeMismatch) {
   EXPECT_EQ(message(file_of(two(R"({"dtype": "BF16", "shape": [2], "data_offsets": [4, 10]})"))),
             "m: Tensor \"b\": \"data_offsets\" spans 6 bytes, but bf16[2] has 4 bytes.");
+}
+
+TEST(Safetensors, ListsTensorsOfUnknownDTypes) {
+  UnreadTensors unread;
+  const auto file = read_safetensors(
+      source_of(file_of(two(R"({"dtype": "F4", "shape": [3], "data_offsets": [4, 10]})"))), unread);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->find("b"), nullptr);
+  EXPECT_NE(file->find("a"), nullptr);
+  ASSERT_EQ(unread.size(), 1u);
+  EXPECT_EQ(unread[0].name, "b");
+  EXPECT_EQ(unread[0].type, "F4");
+  EXPECT_EQ(unread[0].bytes, 6u);
 }
 
 // Group 17.
