@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/packing.h"
+#include "formats/wishes.h"
 
 namespace tokamak {
 
@@ -57,7 +58,7 @@ uint32_t CodecModel::context_frames() const {
 
 const TensorInfo* CodecBuilder::stored(const std::string& name,
                                        const std::vector<uint64_t>& shape) {
-  const TensorInfo* const info = file_.find(name);
+  const TensorInfo* const info = find_or_wish(file_, name, shape);
   if (info != nullptr && info->shape == shape && is_float_weight(info->dtype)) return info;
   reject({ErrorCode::kInvalidInput,
           fmt::format("The checkpoint has {} \"{}\"{}; the config asks for [{}] of f32, f16 or "

@@ -1,5 +1,7 @@
 #include "model/decoder_fields.h"
 
+#include "formats/wishes.h"
+
 namespace tokamak {
 
 uint32_t read_layers(ConfigReader& config) {
@@ -154,9 +156,10 @@ Result<std::string> find_prefix(const TensorFile& file,
   std::string tried;
   for (const std::string_view prefix : prefixes) {
     const std::string name = std::string(prefix).append(tensor);
-    if (file.find(name) != nullptr) return std::string(prefix);
+    if (offers(file, name)) return std::string(prefix);
     tried += fmt::format("{}\"{}\"", tried.empty() ? "" : ", ", name);
   }
+  if (Wishes::current() != nullptr) return std::string(*prefixes.begin());
   return invalid_input("The checkpoint has no {}; looked for {}.", what, tried);
 }
 

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/packing.h"
+#include "formats/wishes.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak {
@@ -29,11 +30,9 @@ ModelBuilder::ModelBuilder(const TensorFile& file, const BuildOptions& options, 
 
 bool ModelBuilder::has(std::string_view name) const {
   const std::string full = prefix_ + std::string(name);
-  if (file_.find(full) != nullptr) return true;
+  if (offers(file_, full)) return true;
   // GPTQ's name for the matrix.
-  constexpr std::string_view kWeight = ".weight";
-  return full.ends_with(kWeight) &&
-         file_.find(full.substr(0, full.size() - kWeight.size()) + ".qweight") != nullptr;
+  return full.ends_with(".weight") && offers(file_, full.substr(0, full.rfind('.')) + ".qweight");
 }
 
 /// "lm_head.weight" stands beside "model.", whatever comes before or after that.
@@ -49,7 +48,7 @@ std::string ModelBuilder::full_name(std::string_view name) const {
 }
 
 const TensorInfo* ModelBuilder::stored_vector(const std::string& full, uint32_t size) {
-  const TensorInfo* info = file_.find(full);
+  const TensorInfo* info = find_or_wish(file_, full, {size});
   if (info == nullptr) {
     reject(
         {ErrorCode::kInvalidInput,
@@ -237,8 +236,8 @@ ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vec
 
 ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns) {
   const std::string full = full_name(name);
+  const TensorInfo* info = find_or_wish(file_, full, {count, rows.of, columns});
   const Located own_rows = located(full, count * rows.of, columns);
-  const TensorInfo* info = file_.find(full);
   if (info != nullptr && (info->shape.size() != 3 || info->shape[0] != count)) {
     reject({ErrorCode::kInvalidInput,
             fmt::format("{}: tensor \"{}\" is {}, expected [{}, {}, {}] as config.json says.",
@@ -260,7 +259,7 @@ ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, 
 
 ValueId ModelBuilder::flat_matrix(std::string_view name, uint32_t rows, uint32_t columns) {
   const std::string full = full_name(name);
-  const TensorInfo* info = file_.find(full);
+  const TensorInfo* info = find_or_wish(file_, full, {rows, columns});
   DType dtype = DType::kF32;
   if (info == nullptr) {
     reject({ErrorCode::kInvalidInput,
@@ -281,7 +280,7 @@ ValueId ModelBuilder::flat_matrix(std::string_view name, uint32_t rows, uint32_t
 
 ValueId ModelBuilder::table_row(std::string_view name, uint32_t row, uint32_t columns) {
   const std::string full = full_name(name);
-  const TensorInfo* info = file_.find(full);
+  const TensorInfo* info = find_or_wish(file_, full, {row + 1, columns});
   if (info == nullptr || !is_float_weight(info->dtype)) {
     reject({ErrorCode::kUnsupported,
             fmt::format("Tensor \"{}\" is missing or packed; images need it in floats.", full)});
@@ -361,7 +360,7 @@ ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view na
                                   Activation activation, bool bias) {
   const uint32_t columns = uint32_t(at(x).shape[1]);
   const std::string full = full_name(fmt::format("{}.weight", name));
-  const TensorInfo* info = file_.find(full);
+  const TensorInfo* info = find_or_wish(file_, full, {columns, 1, taps});
   if (info == nullptr) {
     reject({ErrorCode::kInvalidInput,
             fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape "

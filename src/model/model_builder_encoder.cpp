@@ -1,5 +1,6 @@
 // The part of ModelBuilder that encoders and models of speech use.
 #include "base/input_names.h"
+#include "formats/wishes.h"
 #include "model/model_builder.h"
 
 namespace tokamak {
@@ -13,8 +14,8 @@ ValueId ModelBuilder::normed(ValueId x, std::string_view name, float eps, bool b
 
 const TensorInfo* ModelBuilder::stored_floats(const std::string& full, uint32_t rows,
                                               uint32_t columns) {
-  const TensorInfo* info = file_.find(full);
   const std::vector<uint64_t> shape = {rows, columns};
+  const TensorInfo* info = find_or_wish(file_, full, shape);
   if (info != nullptr && info->shape == shape && is_float_weight(info->dtype)) return info;
   reject({ErrorCode::kInvalidInput,
           fmt::format("The checkpoint has {} \"{}\"{}; the config asks for [{}, {}] of f32, f16 or "

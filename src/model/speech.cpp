@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/packing.h"
+#include "formats/wishes.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak {
@@ -33,7 +34,7 @@ std::string ahead_input(uint32_t ahead) {
 }
 
 Result<float> scalar(const TensorFile& file, const std::string& name) {
-  const TensorInfo* const info = file.find(name);
+  const TensorInfo* const info = find_or_wish(file, name, {1});
   if (info == nullptr || info->elements() != 1 || !is_float_weight(info->dtype)) {
     return invalid_input("The checkpoint has {} \"{}\"; expected one number of f32, f16 or bf16.",
                          info == nullptr ? "no tensor" : "another tensor", name);

@@ -1,6 +1,7 @@
 #include "model/stored_matrix.h"
 
 #include "base/packing.h"
+#include "formats/wishes.h"
 #include "model/repack.h"
 
 namespace tokamak {
@@ -83,6 +84,8 @@ class Locator {
       return refuse(*packed, "packed as compressed-tensors does");
     }
     if (found_.rows == 0) return invalid_input("The checkpoint has no tensor \"{}\".", name_);
+    found_.weight = find_or_wish(file_, name_, {found_.rows, found_.columns});
+    if (found_.weight != nullptr) return plain();
     return invalid_input(
         "The checkpoint has no tensor \"{}\"; the config asks for one of shape {}.", name_,
         matrix_text());

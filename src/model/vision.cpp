@@ -1,6 +1,7 @@
 #include "model/vision.h"
 
 #include "base/bits.h"
+#include "formats/wishes.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak {
@@ -62,7 +63,7 @@ ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint
 
 Result<TensorDesc> position_table(const TensorFile& file, const std::string& name, uint32_t rows,
                                   uint32_t columns) {
-  const TensorInfo* info = file.find(name);
+  const TensorInfo* info = find_or_wish(file, name, {rows, columns});
   if (info == nullptr) return invalid_input("The checkpoint has no tensor \"{}\".", name);
   if (info->elements() != uint64_t{rows} * columns) {
     return invalid_input("{}: tensor \"{}\" is {}, expected [{}, {}] as config.json says.",
