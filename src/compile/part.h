@@ -14,7 +14,7 @@
 
 namespace tokamak {
 
-/// Where a graph ends.
+/// The end of a graph.
 enum class Tail : uint8_t {
   kRows,    // as the architecture writes it: in the rows that are wanted
   kLogits,  // in those of every token
@@ -58,7 +58,7 @@ struct FusedGraph {
   std::vector<uint32_t> replacements;  // per pass of fuse::passes()
 };
 
-/// What is known of a device and asked of its kernels, for all parts of a model.
+/// The facts about a device and the wishes for its kernels, for all parts of a model.
 struct PartOptions {
   fuse::Target target;
   fuse::DisabledPasses disabled_passes;

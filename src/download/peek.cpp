@@ -109,7 +109,7 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
                          name.repo);
   }
   if (index_text.empty() && sources.size() == 1) {
-    TOK_TRY(peeked.tensors, read_safetensors(std::move(sources.front())));
+    TOK_TRY(peeked.tensors, read_safetensors(std::move(sources.front()), peeked.unread));
     return peeked;
   }
   // Sorted by name, as the shards of the index are.
@@ -118,7 +118,8 @@ Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
   if (sources.size() != index.shards.size()) {
     return unsupported("{}: Not all of its files are safetensors.", index_name);
   }
-  TOK_TRY(peeked.tensors, read_safetensors_shards(index_name, index, std::move(sources)));
+  TOK_TRY(peeked.tensors,
+          read_safetensors_shards(index_name, index, std::move(sources), peeked.unread));
   return peeked;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "formats/tensor_file.h"
+#include "formats/unread.h"
 #include "hub/model_name.h"
 #include "hub/settings.h"
 
@@ -15,6 +16,7 @@ struct Peeked {
   std::string commit;
   std::map<std::string, std::string> texts;  // path -> contents: config.json, tokenizer.json, ...
   TensorFile tensors;                        // names, types and shapes; asking for data is an error
+  UnreadTensors unread;                      // those of types that are not read
   uint64_t fetched = 0;                      // bytes of weight files that were fetched
 
   /// "" when there is no such file.

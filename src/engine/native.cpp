@@ -12,6 +12,7 @@
 #include "engine/lora_files.h"
 #include "engine/memory.h"
 #include "engine/nemo_files.h"
+#include "engine/partial_files.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/repo_files.h"
@@ -157,9 +158,12 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   return files;
 }
 
-Result<ModelFiles> read_model_files(const std::string& path) {
+namespace {
+
+/// `unread` null: a tensor of a type that is not read is an error.
+Result<ModelFiles> read_any_model(const std::string& path, UnreadTensors* unread) {
   if (is_gguf(path)) {
-    TOK_TRY(const GgufFile file, open_gguf(path));
+    TOK_TRY(const GgufFile file, unread != nullptr ? open_gguf(path, *unread) : open_gguf(path));
     return gguf_model_files(file);
   }
   if (const std::string nemo = find_nemo(path); !nemo.empty()) return nemo_model_files(nemo);
@@ -175,9 +179,20 @@ Result<ModelFiles> read_model_files(const std::string& path) {
   });
   if (!description) return within(folder, description.error());
   files.description = *std::move(description);
-  TOK_TRY(files.tensors, open_safetensors_folder(folder));
+  TOK_TRY(files.tensors, unread != nullptr ? open_safetensors_folder(folder, *unread)
+                                           : open_safetensors_folder(folder));
   if (files.description.encoder) TOK_TRY(add_weights(folder, *files.description.encoder, files));
   return files;
+}
+
+}  // namespace
+
+Result<ModelFiles> read_model_files(const std::string& path) {
+  return read_any_model(path, nullptr);
+}
+
+Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread) {
+  return read_any_model(path, &unread);
 }
 
 Result<std::string> builtin_model_folder() {

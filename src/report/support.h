@@ -1,22 +1,31 @@
-// Which parts of a checkpoint run here, on which backend, and why the others do not: what
-// `tokamak inspect --support` shows. Nothing is loaded and no device is opened.
+// What of a checkpoint runs here, on which backend, and why not the rest: what
+// `tokamak inspect --support` shows. No part hides another: each is looked at by itself. Nothing is
+// loaded and no device is opened.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "formats/unread.h"
 
 namespace tokamak {
 
 struct SupportRow {
-  std::string part;  // "architecture", "tokenizer", "vision_tower"
-  bool cpu = false, webgpu = false;
+  std::string part;  // "architecture", "weights", "tokenizer"
+  std::string id;    // for programs, the same from version to version: "weights/IQ3_S"
+  /// Nothing where it is no matter of a backend.
+  std::optional<bool> cpu, cuda, webgpu;
   std::string what;  // what it is, or why it does not run
 };
 
-/// Each stage of opening the model is tried by itself, so that one that fails hides no other. The
-/// WebGPU column is for a device that grants no more than every device does.
-std::vector<SupportRow> support(const ModelFiles& files, const OpenOptions& options);
+/// A row that is alike on all backends.
+SupportRow alike(std::string part, std::string id, bool runs, std::string what);
+
+/// `unread`: the tensors of the model that `files` has not. The columns of CUDA and WebGPU are for
+/// devices that grant no more than every device does.
+std::vector<SupportRow> support(const ModelFiles& files, const UnreadTensors& unread,
+                                const OpenOptions& options);
 
 std::string support_text(const std::vector<SupportRow>& rows);
 Json support_json(const std::vector<SupportRow>& rows);

@@ -6,6 +6,7 @@ Run by CTest; by hand as cli_test.py.
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -442,6 +443,24 @@ class Inspect(Cli):
                 self.assertNotIn("skipped", self.ok("inspect", folder, *CPU).out)
                 rows = json.loads(self.ok("inspect", folder, *CPU, "--support", "--json").out)
                 self.assertNotIn("encoder", [row["part"] for row in rows])
+
+    def test_support_of_an_unknown_architecture_is_a_whole_report(self):
+        source = os.path.join(DATA, "models", "llama_untied")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(os.path.join(source, "model.safetensors"), folder)
+            with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+                config = json.load(file)
+            config |= {"architectures": ["NobodyForCausalLM"], "index_topk": 2048}
+            with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            rows = json.loads(self.ok("inspect", folder, "--support", "--json").out)
+            by_id = {row["id"]: row for row in rows}
+            self.assertFalse(by_id["architecture/NobodyForCausalLM"]["cuda"])
+            self.assertIn("nearest/LlamaForCausalLM", by_id)
+            self.assertIn("index_topk", by_id["config"]["what"])
+            for part in ("operations", "model", "tokenizer", "chat_template", "tools"):
+                self.assertIn(part, by_id)
+            self.assertLess(max(map(len, self.ok("inspect", folder, "--support").out.split("\n"))), 121)
 
     def test_products_that_only_gate_are_no_feed_forward_network(self):
         folder = os.path.join(DATA, "speech", "kani_tts2")

@@ -4,7 +4,12 @@
 #include "base/table.h"
 #include "download/peek.h"
 #include "engine/codec.h"
+#include "engine/gguf_files.h"
 #include "engine/memory.h"
+#include "engine/partial_files.h"
+#include "formats/native_files.h"
+#include "openai/chat_form.h"
+#include "openai/tool_family.h"
 #include "report/support.h"
 
 namespace tokamak::cli {
@@ -20,8 +25,9 @@ struct InspectFlags {
   uint32_t sequences = 1;
 };
 
-/// A model of the hub as far as it shows without its weights.
-Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::ModelName& name) {
+/// A model of the hub as far as it shows without its weights. `unread`: as for read_files().
+Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::ModelName& name,
+                                  UnreadTensors* unread) {
   const bool talking = stderr_is_terminal();
   const auto looking_at = [&](const std::string& what) {
     if (talking) note(fmt::format("\r\033[Klooking up {} ...", what));
@@ -31,6 +37,12 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
   if (talking) note("\r\033[K");
   if (!peeked) return Failure(peeked.error());
   if (interrupted()) return Failure(Error{ErrorCode::kCancelled, ""});
+  if (unread != nullptr) {
+    *unread = std::move(peeked->unread);
+  } else if (!peeked->unread.empty()) {
+    return unsupported("{}: tensor \"{}\" is of type {}, which this engine does not read.",
+                       name.text(), peeked->unread[0].name, peeked->unread[0].type);
+  }
   ModelFiles files;
   files.name = name.text();
   auto description = read_description([&](const std::string& file) { return peeked->text(file); });
@@ -53,15 +65,16 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
   return files;
 }
 
-/// The model on disk, else the one of that name on the hub.
-Result<ModelFiles> read_files(const std::string& model) {
+/// The model on disk, else the one of that name on the hub. `unread` null: a tensor of a type that
+/// is not read is an error.
+Result<ModelFiles> read_files(const std::string& model, UnreadTensors* unread = nullptr) {
   const auto path = find_model(model);
-  if (path) return read_model_files(*path);
+  if (path) return unread != nullptr ? read_model_files(*path, *unread) : read_model_files(*path);
   const auto name = hub::parse_model_name(model);
   if (!name) return Failure(path.error());
   TOK_TRY(const hub::Settings settings, hub::read_settings());
   if (settings.offline) return Failure(path.error());
-  return look_from_afar(settings, *name);
+  return look_from_afar(settings, *name, unread);
 }
 
 /// Shortens a value to one line of a terminal.
@@ -99,6 +112,48 @@ std::string metadata_of(const ModelFiles& files, bool as_json) {
   return table.rows() == 0 ? "There are no metadata.\n" : table.text();
 }
 
+/// A GGUF file that cannot be imported, as far as it shows: its tensors under their own names.
+Result<ModelFiles> read_foreign_gguf(const std::string& path, UnreadTensors& unread) {
+  TOK_TRY(const GgufFile file, open_gguf(path, unread));
+  TOK_TRY(ModelFiles files, gguf_text_files(file));
+  files.tensors = file.tensors;
+  const Json* name = file.metadata.values().find("general.architecture");
+  files.description.config = Json(Json::Object{});
+  if (name != nullptr) files.description.config.set("model_type", *name);
+  return files;
+}
+
+SupportRow tools_row(const ModelFiles& files) {
+  const auto tokenizer = make_tokenizer(files);
+  const openai::ChatForm form = openai::find_chat_form(files, tokenizer ? &*tokenizer : nullptr);
+  std::string what = form.notice;
+  if (what.empty() && form.tools != nullptr) what = std::string(form.tools->name);
+  if (form.is_generic && form.notice.empty()) what = "told in words: the template knows no tools";
+  if (!form.reasoning_open.empty()) what += fmt::format("; reasons in {}", form.reasoning_open);
+  const bool has_form = !form.is_generic && form.tools != nullptr;
+  return alike("tools", "tools", has_form, what);
+}
+
+Result<void> print_support(const InspectFlags& flags, const OpenOptions& options) {
+  UnreadTensors unread;
+  auto files = read_files(options.model, &unread);
+  std::vector<SupportRow> rows;
+  if (!files) {
+    // Files of other kinds than GGUF are looked at only as far as they open.
+    const auto path = find_model(options.model);
+    unread.clear();
+    auto foreign =
+        path ? read_foreign_gguf(*path, unread) : Result<ModelFiles>(Failure(path.error()));
+    if (!foreign) return Failure(files.error());
+    rows.push_back(alike("import", "import", false, files.error().message));
+    files = std::move(foreign);
+  }
+  const std::vector<SupportRow> more = support(*files, unread, options);
+  rows.insert(rows.end(), more.begin(), more.end());
+  rows.push_back(tools_row(*files));
+  return print(flags.json ? support_json(rows).dump(1) + "\n" : support_text(rows));
+}
+
 Result<void> run_inspect(const InspectFlags& flags) {
   InspectRequest request = flags.request;
   if (flags.graph) request.view = InspectView::kGraph;
@@ -110,13 +165,10 @@ Result<void> run_inspect(const InspectFlags& flags) {
   if (flags.dot) request.form = InspectForm::kDot;
   if (flags.json) request.form = InspectForm::kJson;
   TOK_TRY(OpenOptions options, flags.model.options_of_any_model());
+  if (flags.support) return print_support(flags, options);
   TOK_TRY(const ModelFiles files, read_files(options.model));
   if (flags.metadata) {
     return print(metadata_of(files, flags.json));
-  }
-  if (flags.support) {
-    const std::vector<SupportRow> rows = support(files, options);
-    return print(flags.json ? support_json(rows).dump(1) + "\n" : support_text(rows));
   }
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(options));
   recall_device(backend->device(), options);
@@ -154,7 +206,8 @@ void add_views(App& command, InspectFlags& flags) {
       flag("--weights", flags.weights, "tensors of the checkpoint and where they go", kViews),
       flag("--memory", flags.memory, "buffers on the device", kViews),
       flag("--support", flags.support,
-           "which parts run, on which backend, and why the others do not", kViews),
+           "which parts run, on which backend, and why the others do not, of any checkpoint",
+           kViews),
       flag("--metadata", flags.metadata,
            "entries of a GGUF file, or of safetensors and config.json", kViews)};
   Option* const forms[] = {
@@ -197,6 +250,7 @@ void add_inspect(App& app, Action& action) {
   tokamak inspect path/to/model --plan           which kernel runs when, and why not a better one
   tokamak inspect path/to/model --memory --backend cpu
   tokamak inspect path/to/model --support        what of it runs, where, and why not the rest
+  tokamak inspect org/name --support --json      the same for programs, of a model of the hub
   tokamak inspect path/to/model.gguf --metadata  what the file says of itself
   tokamak inspect path/to/model --fused --dot | dot -Tsvg > model.svg
   tokamak inspect path/to/model --fused --disable-pass qkv

@@ -1,0 +1,13 @@
+// Reads models of which not every tensor can be read, to report on them.
+#pragma once
+#include <string>
+
+#include "engine/model_files.h"
+#include "formats/unread.h"
+
+namespace tokamak {
+
+/// As read_model_files() of model_files.h, but tensors of types that are not read are listed apart.
+Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread);
+
+}  // namespace tokamak
