@@ -7,7 +7,7 @@
 
 namespace tokamak {
 
-/// As read_model_files() of model_files.h, but tensors of types that are not read are listed apart.
+/// The read_model_files() of model_files.h that lists tensors of types that are not read apart.
 Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread);
 
 }  // namespace tokamak

@@ -170,7 +170,7 @@ Answer<void> read_counts(const Fields& fields, TextJob& job) {
 }
 
 OutputFormat output_format(const ChatForm& chat, const Fields& fields, const ChatPrompt& prompt,
-                         bool has_tools) {
+                           bool has_tools) {
   const bool keeps_reasoning = fields.reasoning_format.value_or("auto") == "none";
   OutputFormat form = answer_form(chat, prompt.text, keeps_reasoning);
   if (has_tools) {
