@@ -65,10 +65,10 @@ changed_sources() {
 }
 tidy() {
   changed_sources | xargs -r -P "$(jobs_here)" -n 1 clang-tidy-22 --quiet --warnings-as-errors='*' \
-    -p "$root/build/asan"
+    -p "$root/build/clang"
 }
 check_tidy() {
-  configure asan -DTOKAMAK_TESTS=ON
+  configure clang -DTOKAMAK_TESTS=ON
   one tidy tidy
 }
 
