@@ -69,21 +69,7 @@ Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const Buil
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
 Result<ModelFacts> lfm2_facts(const ConfigReader&);
 Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> llama_facts(const ConfigReader&);
-Result<Graph> build_llama(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> mistral_facts(const ConfigReader&);
-Result<Graph> build_mistral(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> phi3_facts(const ConfigReader&);
-Result<Graph> build_phi3(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> qwen2_facts(const ConfigReader&);
-Result<Graph> build_qwen2(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> qwen3_facts(const ConfigReader&);
-Result<Graph> build_qwen3(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> qwen3_5_facts(const ConfigReader&);
-Result<Graph> build_qwen3_5(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
-Result<ModelFacts> qwen3_moe_facts(const ConfigReader&);
-Result<Graph> build_qwen3_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 // Models that hear.
 Result<ModelFacts> moonshine_facts(const ConfigReader&);
 Result<Graph> build_moonshine(const ConfigReader&, const TensorFile&, const BuildOptions&);

@@ -1,4 +1,4 @@
-#include "model/arch.h"
+#include "model/families.h"
 
 namespace tokamak {
 namespace {
@@ -17,10 +17,10 @@ constexpr Architecture kArchitectures[] = {
     {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
     {"KaniTTS2ForCausalLM", "lfm2", kani_tts2_facts, build_kani_tts2, nullptr, nullptr,
      kani_tts2_voice},
-    {"LlamaForCausalLM", "llama", llama_facts, build_llama},
+    {"LlamaForCausalLM", "llama", decoder_facts<read_llama>, build_decoder<read_llama>},
     {"MPNetModel", "mpnet", mpnet_facts, build_mpnet},
     {"MPNetForMaskedLM", "mpnet", mpnet_facts, build_mpnet},
-    {"MistralForCausalLM", "mistral", mistral_facts, build_mistral},
+    {"MistralForCausalLM", "mistral", decoder_facts<read_mistral>, build_decoder<read_mistral>},
     {"ModernBertModel", "modernbert", modernbert_facts, build_modernbert},
     {"ModernBertForMaskedLM", "modernbert", modernbert_facts, build_modernbert},
     {"ModernBertForSequenceClassification", "modernbert", modernbert_ranker_facts,
@@ -32,14 +32,16 @@ constexpr Architecture kArchitectures[] = {
     {"NanoCodecDecoder", "nanocodec", nanocodec_facts, nullptr, nullptr, nullptr, nullptr,
      build_nanocodec},
     {"NomicBertModel", "nomic_bert", nomic_bert_facts, build_nomic_bert},
-    {"Phi3ForCausalLM", "phi3", phi3_facts, build_phi3},
-    {"Qwen2ForCausalLM", "qwen2", qwen2_facts, build_qwen2},
-    {"Qwen3ForCausalLM", "qwen3", qwen3_facts, build_qwen3},
-    {"Qwen3_5ForCausalLM", "qwen3_5_text", qwen3_5_facts, build_qwen3_5},
-    {"Qwen3_5ForConditionalGeneration", "qwen3_5", qwen3_5_facts, build_qwen3_5,
-     build_qwen3_5_vision},
-    {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_facts, build_qwen3_moe},
-    {"Qwen3Model", "qwen3", qwen3_facts, build_qwen3},
+    {"Phi3ForCausalLM", "phi3", decoder_facts<read_phi3>, build_decoder<read_phi3>},
+    {"Qwen2ForCausalLM", "qwen2", decoder_facts<read_qwen2>, build_decoder<read_qwen2>},
+    {"Qwen3ForCausalLM", "qwen3", decoder_facts<read_qwen3>, build_decoder<read_qwen3>},
+    {"Qwen3_5ForCausalLM", "qwen3_5_text", decoder_facts<read_qwen3_5>,
+     build_decoder<read_qwen3_5>},
+    {"Qwen3_5ForConditionalGeneration", "qwen3_5", decoder_facts<read_qwen3_5>,
+     build_decoder<read_qwen3_5>, build_qwen3_5_vision},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", decoder_facts<read_qwen3_moe>,
+     build_decoder<read_qwen3_moe>},
+    {"Qwen3Model", "qwen3", decoder_facts<read_qwen3>, build_decoder<read_qwen3>},
     {"RobertaModel", "roberta", roberta_facts, build_roberta},
     {"RobertaForMaskedLM", "roberta", roberta_facts, build_roberta},
     {"RobertaForSequenceClassification", "roberta", roberta_ranker_facts, build_roberta_ranker},

@@ -7,15 +7,13 @@
 //   LongRoPE, "su" or "yarn" in older files. The reference chooses the frequencies by the length of
 //   the sequence and drops its cache when generation passes the original length; the scheduler does
 //   too.
-#include <string>
-
-#include "model/dense_decoder.h"
+#include "model/families.h"
 #include "model/rope_config.h"
 
 namespace tokamak {
 namespace {
 
-Result<RopeTable> read_phi3_rope(ConfigReader config, DenseConfig& c) {
+Result<RopeTable> read_phi3_rope(ConfigReader config, DecoderSpec& c) {
   const double theta = read_rope_field(config, "rope_theta", 10000.0);
   double part = read_rope_field(config, "partial_rotary_factor", 1.0);
   ConfigReader fields = rope_fields(config);
@@ -43,46 +41,17 @@ Result<RopeTable> read_phi3_rope(ConfigReader config, DenseConfig& c) {
   return table;
 }
 
-Result<DenseConfig> read(ConfigReader config) {
-  TOK_TRY(DenseConfig c, read_dense(config, {.max_context = 4096, .eps = 1e-5}));
-  if (config.has("sliding_window")) c.windows.assign(c.layers, config.size("sliding_window"));
-  TOK_TRY(config.status());
-  TOK_TRY(c.rope, read_phi3_rope(config, c));
-  return c;
-}
-
-struct Decoder : DenseDecoder {
-  using DenseDecoder::DenseDecoder;
-
-  Heads heads(ValueId x) override {
-    const std::string name = p + "self_attn.qkv_proj";
-    const uint32_t q_rows = c.heads * c.head_dim, kv_rows = c.kv_heads * c.head_dim;
-    const uint32_t rows = q_rows + 2 * kv_rows;
-    ValueId q = b.projection(x, name, {.first = 0, .count = q_rows, .of = rows});
-    ValueId k = b.projection(x, name, {.first = q_rows, .count = kv_rows, .of = rows});
-    ValueId v = b.projection(x, name, {.first = q_rows + kv_rows, .count = kv_rows, .of = rows});
-    return {q, k, v};
-  }
-
-  ValueId gated(ValueId x) override {
-    const std::string name = p + "mlp.gate_up_proj";
-    ValueId gate = b.projection(x, name, {.first = 0, .count = c.ffn, .of = 2 * c.ffn});
-    ValueId up = b.projection(x, name, {.first = c.ffn, .count = c.ffn, .of = 2 * c.ffn});
-    return b.glu(c.activation, gate, up);
-  }
-};
-
 }  // namespace
 
-Result<ModelFacts> phi3_facts(const ConfigReader& config) {
-  TOK_TRY(const DenseConfig c, read(config));
-  return dense_facts("Phi3ForCausalLM", c);
-}
-
-Result<Graph> build_phi3(const ConfigReader& config, const TensorFile& file,
-                         const BuildOptions& options) {
-  TOK_TRY(const DenseConfig c, read(config));
-  return build_dense<Decoder>(c, file, options);
+Result<DecoderSpec> read_phi3(ConfigReader config) {
+  TOK_TRY(DecoderSpec c,
+          read_decoder(config, "Phi3ForCausalLM", {.max_context = 4096, .eps = 1e-5}));
+  c.joined_qkv = c.joined_gate_up = true;
+  if (config.has("sliding_window")) c.windows.assign(c.layers, config.size("sliding_window"));
+  TOK_TRY(config.status());
+  TOK_TRY(RopeTable rope, read_phi3_rope(config, c));
+  c.ropes = {std::move(rope)};
+  return c;
 }
 
 }  // namespace tokamak

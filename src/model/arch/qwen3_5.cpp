@@ -1,5 +1,6 @@
-// Qwen3.5, dense (text, also inside the multimodal checkpoint). Reference:
-// transformers/models/qwen3_5/modeling_qwen3_5.py and configuration_qwen3_5.py.
+// Qwen3.5, dense and with experts (text, also inside the multimodal checkpoint), and Qwen3-Next.
+// References: transformers/models/qwen3_5/modeling_qwen3_5.py, qwen3_5_moe/modeling_qwen3_5_moe.py
+// and qwen3_next/modeling_qwen3_next.py.
 //
 // What differs from Llama:
 //   three layers of four have no attention but the gated delta rule (arXiv:2412.06464) after a
@@ -8,85 +9,35 @@
 //   q and k are normed per head and turned in their first part only; norms are stored as w - 1
 // The multi-axis rotary positions of images are the ordinary ones for text. The vision tower and
 // the layers that predict further tokens (mtp) take no part.
-#include <cmath>
+#include "model/arch/qwen3_5.h"
 
-#include "model/decoder_fields.h"
-#include "model/dense_decoder.h"
-#include "model/rope_config.h"
+#include <cmath>
 
 namespace tokamak {
 namespace {
 
-struct Config : DenseConfig {
-  uint32_t key_heads, value_heads, dk, dv, taps;  // of the delta rule
-  bool from_gguf;                                 // how value heads and rates are stored
-  std::vector<bool> full;                         // per layer: attention
-};
+struct DeltaDecoder : TextDecoder {
+  DeltaDecoder(ModelBuilder& builder, const Qwen35Config& config)
+      : TextDecoder(builder, config), own(config) {}
 
-Result<void> read_delta(ConfigReader& config, Config& c) {
-  const auto size = [&](const char* name, uint32_t otherwise) {
-    constexpr uint32_t kMax = 1024;
-    const uint32_t found = config.size(name, otherwise);
-    if (found <= kMax) return found;
-    config.reject({ErrorCode::kInvalidInput,
-                   fmt::format("{} is {}, expected at most {}.", config.path(name), found, kMax)});
-    return kMax;
+  struct Projected {
+    ValueId qkv, z, ab;
   };
-  c.key_heads = size("linear_num_key_heads", 16);
-  c.value_heads = size("linear_num_value_heads", 32);
-  c.dk = size("linear_key_head_dim", 128);
-  c.dv = size("linear_value_head_dim", 128);
-  c.taps = read_taps(config, "linear_conv_kernel_dim", 4);
-  c.from_gguf = config.flag("linear_attention_as_gguf", false);
-  TOK_TRY(config.status());
-  if (c.value_heads % c.key_heads == 0) return {};
-  return invalid_input("{} ({}) is not a multiple of linear_num_key_heads ({}).",
-                       config.path("linear_num_value_heads"), c.value_heads, c.key_heads);
-}
-
-Result<Config> read(const ConfigReader& whole) {
-  ConfigReader config = whole.has("text_config") ? whole.at("text_config") : whole;
-  Config c{};
-  TOK_TRY(static_cast<DenseConfig&>(c),
-          read_dense(config, {.kv_heads = 4, .head_dim = 256, .max_context = 32768}));
-  c.tied = read_tied(whole, config, false);
-  for (const char* const name : {"attention_bias", "attn_output_gate"}) {
-    const bool expected = std::string_view(name) == "attn_output_gate";
-    if (config.flag(name, expected) != expected) {
-      return unsupported("{} is {}; this engine runs Qwen3.5 with {}.", config.path(name),
-                         !expected, expected);
-    }
-  }
-  const uint32_t period = config.size("full_attention_interval", 4);
-  const double theta = read_rope_field(config, "rope_theta", 10000.0);
-  ConfigReader fields = rope_fields(config);
-  const double part = fields.positive("partial_rotary_factor",
-                                      read_rope_field(config, "partial_rotary_factor", 0.25));
-  TOK_TRY(read_delta(config, c));
-  TOK_TRY(c.full, read_full_layers(config, c.layers, period, "linear_attention"));
-  TOK_TRY(const uint32_t rotary, rotary_size(config, part, c.head_dim));
-  c.rope = read_rope(fields, theta, rotary, c.max_context);
-  TOK_TRY(fields.status());
-  return c;
-}
-
-struct Decoder : DenseDecoder {
-  Decoder(ModelBuilder& builder, const Config& config)
-      : DenseDecoder(builder, config), own(config) {}
-
-  ValueId norm(std::string_view name, ValueId x, uint32_t size) override {
-    return b.rms_norm(x, b.vector(fmt::format("{}{}.weight", p, name), size, true), c.eps);
+  Projected projected(const std::string& at, ValueId x) {
+    const uint32_t h = own.value_heads, dk = own.dk;
+    const ValueId qkv = b.projection(x, at + "in_proj_qkv", 2 * own.key_heads * dk + h * own.dv);
+    const ValueId z = b.projection(x, at + "in_proj_z", h * own.dv);
+    const ValueId ab =
+        b.projection(x, at + "in_proj_ab",
+                     {{at + "in_proj_a.weight", {0, h, h}}, {at + "in_proj_b.weight", {0, h, h}}});
+    return {qkv, z, ab};
   }
 
   /// x: [T, hidden] -> [T, hidden]
   ValueId delta_rule(uint32_t layer, ValueId x) {
     const std::string at = p + "linear_attn.";
-    const uint32_t h = own.value_heads, width = 2 * own.key_heads * own.dk + h * own.dv;
-    ValueId qkv = b.projection(x, at + "in_proj_qkv", width);
-    ValueId z = b.projection(x, at + "in_proj_z", h * own.dv);
-    ValueId ab =
-        b.projection(x, at + "in_proj_ab",
-                     {{at + "in_proj_a.weight", {0, h, h}}, {at + "in_proj_b.weight", {0, h, h}}});
+    const uint32_t h = own.value_heads;
+    auto [qkv, z, ab] = projected(at, x);
     ValueId rates = b.vectors(at + "rates", {at + "A_log", at + "dt_bias"}, h);
     qkv = b.convolution(layer, qkv, at + "conv1d", own.taps, Activation::kSilu);
     ValueId before = b.state(fmt::format("delta.{}", layer), {h, own.dk, own.dv}, DType::kF32);
@@ -108,7 +59,7 @@ struct Decoder : DenseDecoder {
   }
 
   ValueId turned(const char* norm_name, ValueId h) {
-    return b.rotate(norm(norm_name, h, c.head_dim), c.head_dim, c.rope, "rope");
+    return b.rotate(norm(norm_name, h, c.head_dim), c.head_dim, c.ropes[0], "rope");
   }
 
   ValueId attention(uint32_t layer, ValueId x) override {
@@ -126,22 +77,15 @@ struct Decoder : DenseDecoder {
     return b.projection(o, p + "self_attn.o_proj", c.hidden);
   }
 
-  const Config& own;
+  const Qwen35Config& own;
 };
 
 }  // namespace
 
-Result<ModelFacts> qwen3_5_facts(const ConfigReader& config) {
-  TOK_TRY(const Config c, read(config));
-  return dense_facts("Qwen3_5ForCausalLM", c);
-}
-
-Result<Graph> build_qwen3_5(const ConfigReader& config, const TensorFile& file,
+Result<Graph> decoder_graph(const Qwen35Config& c, const TensorFile& file,
                             const BuildOptions& options) {
-  TOK_TRY(const Config c, read(config));
-  TOK_TRY(const std::string prefix,
-          find_prefix(file, {"model.", "model.language_model.", "language_model.model."}));
-  return build_dense<Decoder>(c, file, options, prefix);
+  ModelBuilder builder(file, options, decoder_prefix(file));
+  return DeltaDecoder(builder, c).build();
 }
 
 }  // namespace tokamak

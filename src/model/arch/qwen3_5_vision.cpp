@@ -8,7 +8,7 @@
 //   four neighbouring patches are normed, joined and go through an MLP of their own
 #include <cmath>
 
-#include "model/arch.h"
+#include "model/arch/qwen3_5.h"
 #include "model/decoder_fields.h"
 
 namespace tokamak {
@@ -94,7 +94,7 @@ Result<Graph> merge_graph(const Config& c, const TensorFile& file, const std::st
 /// How many frequencies of the text turn by the rows and columns of images.
 Result<ImageAngles> read_angles(const ConfigReader& whole) {
   const ConfigReader text = whole.has("text_config") ? whole.at("text_config") : whole;
-  TOK_TRY(const ModelFacts facts, qwen3_5_facts(whole));
+  TOK_TRY(const ModelFacts facts, decoder_facts<read_qwen3_5>(whole));
   ConfigReader fields = text.at("rope_parameters");
   std::vector<uint32_t> sections = {11, 11, 10};
   if (fields.has("mrope_section")) sections = fields.counts("mrope_section");

@@ -1,6 +1,6 @@
 // What each architecture of Llama's shape makes of its own fields of config.json, and what it
 // refuses.
-#include "model/dense_decoder.h"
+#include "model/decoder.h"
 
 #include <gtest/gtest.h>
 

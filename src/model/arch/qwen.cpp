@@ -1,0 +1,56 @@
+// Qwen2, Qwen3 and Qwen3-MoE.
+#include "model/decoder_fields.h"
+#include "model/families.h"
+
+namespace tokamak {
+
+// Qwen2 and Qwen2.5. Reference: transformers/models/qwen2/modeling_qwen2.py; arXiv:2407.10671.
+//
+// Otherwise than in Llama there are biases on q, k and v alone, and optionally sliding windows in
+// the upper layers.
+Result<DecoderSpec> read_qwen2(ConfigReader config) {
+  TOK_TRY(DecoderSpec c,
+          read_decoder(config, "Qwen2ForCausalLM", {.kv_heads = 32, .max_context = 32768}));
+  c.qkv_bias = true;
+  TOK_TRY(c.windows, read_optional_windows(config, c.layers));
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
+// Qwen3. Reference: transformers/models/qwen3/modeling_qwen3.py; arXiv:2505.09388.
+//
+// Otherwise than in Llama q and k are normed per head; heads are of 128 whatever the hidden size;
+// optionally there are sliding windows in the upper layers.
+Result<DecoderSpec> read_qwen3(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "Qwen3ForCausalLM",
+                                      {.kv_heads = 32, .head_dim = 128, .max_context = 32768}));
+  c.head_norm = HeadNorm::kHeads;
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  TOK_TRY(c.windows, read_optional_windows(config, c.layers));
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
+// Qwen3-MoE. Reference: transformers/models/qwen3_moe/modeling_qwen3_moe.py; arXiv:2505.09388.
+//
+// Otherwise than in Qwen3 the MLP of sparse layers is a mixture of experts, of which a router
+// chooses a few for every token. The sliding window, if used, is in every layer.
+Result<DecoderSpec> read_qwen3_moe(ConfigReader config) {
+  TOK_TRY(DecoderSpec c,
+          read_decoder(config, "Qwen3MoeForCausalLM", {.kv_heads = 4, .max_context = 32768}));
+  c.head_norm = HeadNorm::kHeads;
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  const bool windows = config.flag("use_sliding_window", false) &&
+                       (config.has("sliding_window") || !config.mentions("sliding_window"));
+  if (windows) c.windows.assign(c.layers, config.size("sliding_window", 4096));
+  const ExpertSizes usual{.experts = config.size("num_local_experts", 128), .top_k = 8, .ffn = 768};
+  Mixture mixture;
+  TOK_TRY(mixture.sizes, read_experts(config, "num_experts", "num_experts_per_tok", usual));
+  mixture.normalize = config.flag("norm_topk_prob", false);
+  TOK_TRY(mixture.sparse, read_sparse_layers(config, c.layers));
+  c.mixture = std::move(mixture);
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
+}  // namespace tokamak

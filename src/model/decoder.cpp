@@ -1,0 +1,261 @@
+#include "model/decoder.h"
+
+#include <cmath>
+
+#include "model/decoder_fields.h"
+#include "model/rope_config.h"
+
+namespace tokamak {
+
+Result<DecoderSpec> read_decoder(ConfigReader config, std::string_view architecture,
+                                 const DecoderDefaults& defaults) {
+  DecoderSpec c{};
+  c.architecture = architecture;
+  c.vocab = config.size("vocab_size");
+  c.hidden = config.size("hidden_size");
+  c.layers = read_layers(config);
+  c.heads = config.size("num_attention_heads");
+  c.kv_heads = config.size("num_key_value_heads",
+                           defaults.kv_heads == 0 || config.mentions("num_key_value_heads")
+                               ? c.heads
+                               : defaults.kv_heads);
+  c.head_dim = !config.has("head_dim") && defaults.head_dim != 0
+                   ? defaults.head_dim
+                   : read_head_dim(config, c.hidden, c.heads);
+  c.ffn = defaults.ffn == 0 ? config.size("intermediate_size")
+                            : config.size("intermediate_size", defaults.ffn);
+  c.max_context = config.size("max_position_embeddings", defaults.max_context);
+  c.eps = float(config.positive(defaults.eps_name, defaults.eps));
+  c.tied = config.flag("tie_word_embeddings", defaults.tied);
+  c.activation = read_activation(config, defaults.activation_name, defaults.activation);
+  TOK_TRY(config.status());
+  TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
+  if (!config.flag("is_causal", true)) {
+    return unsupported("{} is false; this engine runs this architecture with causal attention.",
+                       config.path("is_causal"));
+  }
+  TOK_TRY(config.status());
+  c.windows.assign(c.layers, 0);
+  return c;
+}
+
+namespace {
+
+/// The first table, which turns `part` of each head unless config.json has another part.
+Result<double> read_first_rope(ConfigReader& config, DecoderSpec& c, double theta, double part) {
+  theta = read_rope_field(config, "rope_theta", theta);
+  part = read_rope_field(config, "partial_rotary_factor", part);
+  TOK_TRY(config.status());
+  ConfigReader fields = rope_fields(config);
+  part = fields.positive("partial_rotary_factor", part);
+  TOK_TRY(fields.status());
+  TOK_TRY(const uint32_t turned, rotary_size(config, part, c.head_dim));
+  c.ropes = {read_rope(fields, theta, turned, c.max_context)};
+  TOK_TRY(fields.status());
+  return part;
+}
+
+}  // namespace
+
+Result<void> read_decoder_rope(ConfigReader config, DecoderSpec& c, double theta) {
+  TOK_TRY(const double part, read_first_rope(config, c, theta, 1.0));
+  if (part == 1.0) return {};
+  return unsupported("{} is {}; this engine turns whole heads of this architecture.",
+                     config.path("partial_rotary_factor"), part);
+}
+
+Result<void> read_partial_rope(ConfigReader config, DecoderSpec& c, double part) {
+  TOK_TRY(part, read_first_rope(config, c, 10000.0, part));
+  const size_t turned = c.ropes[0].inverse_frequencies.size() * 2;
+  if (!c.pairs || c.head_dim % turned == 0) return {};
+  return unsupported(
+      "{} is {}; this engine turns {} of {} elements of a head in pairs only where "
+      "one divides the other.",
+      config.path("partial_rotary_factor"), part, turned, c.head_dim);
+}
+
+Result<std::vector<bool>> read_windows(ConfigReader config, DecoderSpec& c, uint32_t period) {
+  const uint32_t window = config.size("sliding_window", 4096);
+  TOK_TRY(config.status());
+  TOK_TRY(std::vector<bool> full, read_full_layers(config, c.layers, period));
+  for (uint32_t i = 0; i < c.layers; ++i) c.windows[i] = full[i] ? 0 : window;
+  return full;
+}
+
+Result<std::vector<bool>> read_sparse_layers(ConfigReader& config, uint32_t layers) {
+  const uint32_t step = config.size("decoder_sparse_step", 1);
+  const std::vector<uint32_t> dense = config.counts("mlp_only_layers");
+  TOK_TRY(config.status());
+  std::vector<bool> sparse;
+  for (uint32_t i = 0; i < layers; ++i) sparse.push_back((i + 1) % step == 0);
+  for (const uint32_t layer : dense) {
+    if (layer >= layers) {
+      return invalid_input("{} has {}, expected layers below {} (num_hidden_layers).",
+                           config.path("mlp_only_layers"), layer, layers);
+    }
+    sparse[layer] = false;
+  }
+  return sparse;
+}
+
+RopeTable still(uint32_t head_dim) {
+  return {.inverse_frequencies = std::vector<float>(head_dim / 2, 0.0f)};
+}
+
+ModelFacts facts_of(const DecoderSpec& spec) {
+  return {.architecture = std::string(spec.architecture),
+          .vocab = spec.vocab,
+          .layers = spec.layers,
+          .max_context = spec.max_context,
+          .hidden = spec.hidden,
+          .rope = spec.ropes.at(0)};
+}
+
+std::string decoder_prefix(const TensorFile& file) {
+  for (const char* prefix : {"model.", "model.language_model.", "language_model.model.", ""}) {
+    if (file.find(fmt::format("{}embed_tokens.weight", prefix)) != nullptr) return prefix;
+  }
+  return "model.";
+}
+
+ValueId TextDecoder::norm(std::string_view name, ValueId x, uint32_t size) {
+  if (name.empty()) return x;
+  const std::string full = p + std::string(name);
+  if (c.norm == NormKind::kLayer) return b.normed(x, full, c.eps, false);
+  const bool add_one = c.norm == NormKind::kRmsLessOne;
+  return b.rms_norm(x, b.vector(full + ".weight", size, add_one), c.eps);
+}
+
+TextDecoder::Heads TextDecoder::heads(ValueId x) {
+  const uint32_t rows = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
+  Heads h{};
+  if (c.joined_qkv) {
+    const std::string name = p + "self_attn.qkv_proj";
+    const uint32_t all = rows + 2 * kv;
+    h.q = b.projection(x, name, {.first = 0, .count = rows, .of = all}, c.qkv_bias);
+    h.k = b.projection(x, name, {.first = rows, .count = kv, .of = all}, c.qkv_bias);
+    h.v = b.projection(x, name, {.first = rows + kv, .count = kv, .of = all}, c.qkv_bias);
+  } else {
+    h.q = b.projection(x, p + "self_attn.q_proj", rows, c.qkv_bias);
+    h.k = b.projection(x, p + "self_attn.k_proj", kv, c.qkv_bias);
+    h.v = b.projection(x, p + "self_attn.v_proj", kv, c.qkv_bias);
+  }
+  return h;
+}
+
+ValueId TextDecoder::attention(uint32_t layer, ValueId x) {
+  auto [q, k, v] = heads(x);
+  const bool is_whole = c.head_norm == HeadNorm::kRows;
+  const auto norm_heads = [&] {
+    q = norm(c.norms.q, q, is_whole ? c.heads * c.head_dim : c.head_dim);
+    k = norm(c.norms.k, k, is_whole ? c.kv_heads * c.head_dim : c.head_dim);
+  };
+  if (c.head_norm == HeadNorm::kHeads || is_whole) norm_heads();
+  const uint32_t rope = c.rope_of.empty() ? 0 : c.rope_of[layer];
+  const std::string table = rope == 0 ? "rope" : fmt::format("rope.{}", rope);
+  q = b.rotate(q, c.head_dim, c.ropes[rope], table);
+  k = b.rotate(k, c.head_dim, c.ropes[rope], table);
+  if (c.head_norm == HeadNorm::kTurnedHeads) norm_heads();
+  const float scale = c.score_scale > 0 ? c.score_scale : 1.0f / std::sqrt(float(c.head_dim));
+  ValueId o =
+      b.cached_attention(layer, q, k, v, c.kv_heads, c.head_dim,
+                         {.scale = scale, .window = c.windows[layer], .softcap = c.score_cap});
+  return b.projection(o, p + "self_attn.o_proj", c.hidden, c.output_bias);
+}
+
+ValueId TextDecoder::glu_mlp(std::string_view at, uint32_t ffn, ValueId x) {
+  const std::string name = p + std::string(at);
+  ValueId gate, up;
+  if (c.joined_gate_up) {
+    const std::string joined = name + "gate_up_proj";
+    gate = b.projection(x, joined, {.first = 0, .count = ffn, .of = 2 * ffn}, c.mlp_bias);
+    up = b.projection(x, joined, {.first = ffn, .count = ffn, .of = 2 * ffn}, c.mlp_bias);
+  } else {
+    gate = b.projection(x, name + "gate_proj", ffn, c.mlp_bias);
+    up = b.projection(x, name + "up_proj", ffn, c.mlp_bias);
+  }
+  return b.projection(b.glu(c.activation, gate, up), name + "down_proj", c.hidden, c.mlp_bias);
+}
+
+ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
+  const ValueId logits = b.projection(x, p + std::string(mixture.router), mixture.sizes.experts);
+  const GraphBuilder::Routed routed =
+      b.route(logits, {.top_k = mixture.sizes.top_k, .normalize = mixture.normalize});
+  const ValueId chosen =
+      gated_experts(b, p + std::string(mixture.experts), mixture.sizes, c.activation, x, routed);
+  if (mixture.shared == 0) return chosen;
+  ValueId shared = glu_mlp(mixture.shared_expert, mixture.shared, x);
+  if (!mixture.shared_gate.empty()) {
+    ValueId share = b.projection(x, p + std::string(mixture.shared_gate), 1);
+    share = b.activate(Activation::kSigmoid, share);
+    shared = b.expert_sum(shared, share);  // of one
+  }
+  return b.add(chosen, shared);
+}
+
+ValueId TextDecoder::mlp(uint32_t layer, ValueId x) {
+  if (c.mixture && c.mixture->sparse[layer]) return experts(*c.mixture, x);
+  return glu_mlp("mlp.", c.ffn, x);
+}
+
+ValueId TextDecoder::added(ValueId x, ValueId y) {
+  return b.add(x, c.residual_factor == 1 ? y : b.scale(y, c.residual_factor));
+}
+
+ValueId TextDecoder::layer(uint32_t index, ValueId x) {
+  const ValueId before = norm(c.norms.attention, x, c.hidden);
+  const ValueId attended = norm(c.norms.attention_after, attention(index, before), c.hidden);
+  const ValueId sum = added(x, attended);
+  const ValueId between = c.parallel ? before : norm(c.norms.mlp, sum, c.hidden);
+  return added(sum, norm(c.norms.mlp_after, mlp(index, between), c.hidden));
+}
+
+Result<Graph> TextDecoder::build() {
+  ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
+  ValueId x = b.embedded(table, c.embedding_factor);
+  for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
+    p = fmt::format("layers.{}.", i);
+    x = layer(i, x);
+  }
+  p = "";
+  x = norm("norm", b.output_rows(x), c.hidden);
+  if (b.embeds()) return b.finish_embedding(x);
+  if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
+  ValueId logits = b.linear(x, table);
+  if (c.logits_factor != 1) logits = b.scale(logits, c.logits_factor);
+  return b.finish(c.logits_cap > 0 ? b.softcap(logits, c.logits_cap) : logits);
+}
+
+namespace {
+
+/// The file with q and k in the order of halves, as files of llama.cpp's are marked to be put.
+/// Heads of which a part turns are as many smaller heads; that the order of what does not turn
+/// changes in all of them changes no product of q and k.
+Result<TensorFile> in_halves(const TensorFile& file, const DecoderSpec& c) {
+  const auto turned = uint32_t(c.ropes[0].inverse_frequencies.size() * 2);
+  std::vector<TensorInfo> tensors(file.tensors().begin(), file.tensors().end());
+  for (TensorInfo& tensor : tensors) {
+    const bool is_q = tensor.name.find(".self_attn.q_proj.") != std::string::npos;
+    const bool is_k = tensor.name.find(".self_attn.k_proj.") != std::string::npos;
+    if (is_q || is_k) {
+      tensor.rope_heads = (is_q ? c.heads : c.kv_heads) * (c.head_dim / turned);
+    }
+  }
+  return TensorFile::make({file.sources().begin(), file.sources().end()}, std::move(tensors),
+                          file.metadata());
+}
+
+}  // namespace
+
+Result<Graph> decoder_graph(const DecoderSpec& spec, const TensorFile& file,
+                            const BuildOptions& options) {
+  if (!spec.pairs) {
+    ModelBuilder builder(file, options, decoder_prefix(file));
+    return TextDecoder(builder, spec).build();
+  }
+  TOK_TRY(const TensorFile ordered, in_halves(file, spec));
+  ModelBuilder builder(ordered, options, decoder_prefix(ordered));
+  return TextDecoder(builder, spec).build();
+}
+
+}  // namespace tokamak

@@ -1,0 +1,166 @@
+// The decoder that most models of text are, as data: a family reads a DecoderSpec from config.json,
+// and one TextDecoder writes the graph of any. The fields are about arithmetic, none about a model;
+// a family whose layers compute something else overrides a method of TextDecoder or writes its own
+// graph.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/arch.h"
+#include "model/experts.h"
+
+namespace tokamak {
+
+enum class NormKind : uint8_t {
+  kRms,
+  kRmsLessOne,  // stored as w - 1
+  kLayer,       // with a weight and no bias
+};
+
+/// Norms of q and k.
+enum class HeadNorm : uint8_t {
+  kNone,
+  kHeads,        // of each head, before it turns
+  kTurnedHeads,  // of each head, after it has turned
+  kRows,         // of all heads together, before they turn
+};
+
+/// Norms of a layer. Where a name is empty there is none: before attention and MLP as in Llama, or
+/// after them, or both.
+struct NormNames {
+  std::string_view attention = "input_layernorm", attention_after;
+  std::string_view mlp = "post_attention_layernorm", mlp_after;
+  std::string_view q = "self_attn.q_norm", k = "self_attn.k_norm";
+};
+
+/// A mixture of experts in place of some layers' MLP.
+struct Mixture {
+  ExpertSizes sizes;
+  bool normalize = false;    // the shares of the chosen ones add up to 1
+  std::vector<bool> sparse;  // per layer; the others are dense
+  std::string_view router = "mlp.gate", experts = "mlp.experts";
+  // An expert that every token takes.
+  uint32_t shared = 0;  // its ffn; 0: none
+  std::string_view shared_expert = "mlp.shared_expert.";
+  std::string_view shared_gate;  // its share is a sigmoid of this; empty: 1
+};
+
+struct DecoderSpec {
+  std::string_view architecture;  // an entry of config.json's "architectures"
+  uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context;
+  float eps;
+  bool qkv_bias, output_bias, mlp_bias, tied;
+  bool joined_qkv;      // rows of one tensor: q, then k, then v
+  bool joined_gate_up;  // rows of one tensor: gate, then up
+  bool parallel;        // attention and MLP read the same norm of x, and both are added to x
+  bool pairs;           // neighbours turn together, not halves
+  NormKind norm;
+  HeadNorm head_norm;
+  NormNames norms;
+  Activation activation;
+  float embedding_factor = 1, residual_factor = 1, logits_factor = 1;
+  float score_scale = 0;                // 0: 1 / sqrt(head_dim)
+  float score_cap = 0, logits_cap = 0;  // 0: none
+  std::vector<RopeTable> ropes;
+  std::vector<uint32_t> rope_of;  // per layer, an index of ropes; empty: the first in all
+  std::vector<uint32_t> windows;  // per layer; 0: full attention
+  std::optional<Mixture> mixture;
+};
+
+/// Values of fields that config.json leaves out; 0: they must be there.
+struct DecoderDefaults {
+  uint32_t kv_heads = 0;  // 0: as many as heads, which null says too
+  uint32_t head_dim = 0;  // 0: hidden / heads
+  uint32_t ffn = 0;
+  uint32_t max_context = 2048;
+  double eps = 1e-6;
+  std::string_view eps_name = "rms_norm_eps";
+  bool tied = false;
+  std::string_view activation_name = "hidden_act";
+  std::string activation = "silu";
+};
+
+/// Reads the sizes, eps, tying and the activation. The rest is as in Llama: no biases, no windows,
+/// no rotary table yet.
+Result<DecoderSpec> read_decoder(ConfigReader config, std::string_view architecture,
+                                 const DecoderDefaults& defaults);
+
+/// Reads the first rotary table, over the whole head, and the positions that it is good for. Part
+/// of a head is kUnsupported.
+Result<void> read_decoder_rope(ConfigReader config, DecoderSpec& c, double theta = 10000.0);
+
+/// The same over the part of each head that config.json has, or `part`.
+Result<void> read_partial_rope(ConfigReader config, DecoderSpec& c, double part);
+
+/// Reads windows of sliding_window in layers that layer_types calls sliding, or but for every
+/// `period`-th, and gives which layers are full.
+Result<std::vector<bool>> read_windows(ConfigReader config, DecoderSpec& c, uint32_t period);
+
+/// Per layer: experts. Every decoder_sparse_step-th layer has them, but for mlp_only_layers.
+Result<std::vector<bool>> read_sparse_layers(ConfigReader& config, uint32_t layers);
+
+/// A table by which nothing turns, for layers without positions: what is fused with the rotation of
+/// others is then fused in those, too.
+RopeTable still(uint32_t head_dim);
+
+ModelFacts facts_of(const DecoderSpec& spec);
+
+class TextDecoder {
+ public:
+  /// REQUIRES: both outlive the decoder.
+  TextDecoder(ModelBuilder& builder, const DecoderSpec& spec) : b(builder), c(spec) {}
+  virtual ~TextDecoder() = default;
+
+  Result<Graph> build();
+
+ protected:
+  /// The part of a layer before its MLP: x: [T, hidden] -> [T, hidden]
+  virtual ValueId attention(uint32_t layer, ValueId x);
+
+  /// x as it is where the name is empty.
+  ValueId norm(std::string_view name, ValueId x, uint32_t size);
+
+  ModelBuilder& b;
+  const DecoderSpec& c;
+  std::string p;  // "layers.N." of the layer that is being built, "" after the last
+
+ private:
+  struct Heads {
+    ValueId q, k, v;
+  };
+  /// x: [T, hidden] -> [T, heads * head_dim] and twice [T, kv_heads * head_dim], not yet rotated.
+  Heads heads(ValueId x);
+  /// down(activation(gate) * up), with the tensors p + at + "gate_proj" and so on:
+  /// x: [T, hidden] -> [T, hidden]
+  ValueId glu_mlp(std::string_view at, uint32_t ffn, ValueId x);
+  /// x: [T, hidden] -> [T, hidden]
+  ValueId mlp(uint32_t layer, ValueId x);
+  ValueId experts(const Mixture& mixture, ValueId x);
+  ValueId layer(uint32_t index, ValueId x);
+  /// x + residual_factor * y
+  ValueId added(ValueId x, ValueId y);
+};
+
+/// The names in the checkpoint begin with this; bare models, as encoders are, have none.
+std::string decoder_prefix(const TensorFile& file);
+
+Result<Graph> decoder_graph(const DecoderSpec& spec, const TensorFile& file,
+                            const BuildOptions& options);
+
+/// The functions of a row of the registry, for a reader of a DecoderSpec, or of what is derived of
+/// it and has a decoder_graph of its own.
+template <auto kRead>
+Result<ModelFacts> decoder_facts(const ConfigReader& config) {
+  TOK_TRY(const auto spec, kRead(config));
+  return facts_of(spec);
+}
+
+template <auto kRead>
+Result<Graph> build_decoder(const ConfigReader& config, const TensorFile& file,
+                            const BuildOptions& options) {
+  TOK_TRY(const auto spec, kRead(config));
+  return decoder_graph(spec, file, options);
+}
+
+}  // namespace tokamak

@@ -1,0 +1,15 @@
+// Families of the decoder of decoder.h: a reader each, for a row of the registry.
+#pragma once
+#include "model/arch/qwen3_5.h"
+#include "model/decoder.h"
+
+namespace tokamak {
+
+Result<DecoderSpec> read_llama(ConfigReader config);
+Result<DecoderSpec> read_mistral(ConfigReader config);
+Result<DecoderSpec> read_phi3(ConfigReader config);
+Result<DecoderSpec> read_qwen2(ConfigReader config);
+Result<DecoderSpec> read_qwen3(ConfigReader config);
+Result<DecoderSpec> read_qwen3_moe(ConfigReader config);
+
+}  // namespace tokamak
