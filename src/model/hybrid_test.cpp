@@ -1,14 +1,15 @@
 // What LFM2 and Qwen3.5 make of their own fields of config.json.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "graph/text.h"
 #include "model/arch.h"
 
 namespace tokamak {
 namespace {
 
-/// The error of building a graph from a checkpoint with these tensors: it names the first that is
-/// missing and the shape that the config asks for.
-std::string error_of(const std::string& config, std::vector<TensorInfo> tensors) {
+Result<Graph> graph_of(const std::string& config, std::vector<TensorInfo> tensors) {
   const Json json = *Json::parse(config);
   const Architecture& architecture = **find_architecture(ConfigReader(json, "config.json"));
   uint64_t end = 0;
@@ -20,7 +21,13 @@ std::string error_of(const std::string& config, std::vector<TensorInfo> tensors)
   }
   auto file = TensorFile::make({memory_source("memory", std::vector<std::byte>(end))},
                                std::move(tensors), Json(Json::Object{}));
-  auto built = architecture.build(ConfigReader(json, "config.json"), *file, {.context = 128});
+  return architecture.build(ConfigReader(json, "config.json"), *file, {.context = 128});
+}
+
+/// The error of building a graph from a checkpoint with these tensors: it names the first that is
+/// missing and the shape that the config asks for.
+std::string error_of(const std::string& config, std::vector<TensorInfo> tensors) {
+  const auto built = graph_of(config, std::move(tensors));
   return built ? "" : built.error().message;
 }
 
@@ -94,35 +101,52 @@ TEST(Qwen35, AWrongTieAtTheTopIsAnError) {
             "config.json: tie_word_embeddings is \"no\", expected true or false.");
 }
 
+/// Everything but the head; `taps` is the shape of the convolution.
+std::vector<TensorInfo> qwen3_5_tensors(const std::string& prefix, std::vector<uint64_t> taps) {
+  const std::string p = prefix + "layers.0.";
+  return {{.name = prefix + "embed_tokens.weight", .shape = {8, 8}},
+          {.name = p + "input_layernorm.weight", .shape = {8}},
+          {.name = p + "linear_attn.in_proj_qkv.weight", .shape = {12, 8}},
+          {.name = p + "linear_attn.in_proj_z.weight", .shape = {4, 8}},
+          {.name = p + "linear_attn.in_proj_a.weight", .shape = {2, 8}},
+          {.name = p + "linear_attn.in_proj_b.weight", .shape = {2, 8}},
+          {.name = p + "linear_attn.A_log", .shape = {2}},
+          {.name = p + "linear_attn.dt_bias", .shape = {2}},
+          {.name = p + "linear_attn.conv1d.weight", .shape = std::move(taps)},
+          {.name = p + "linear_attn.norm.weight", .shape = {2}},
+          {.name = p + "linear_attn.out_proj.weight", .shape = {8, 4}},
+          {.name = p + "post_attention_layernorm.weight", .shape = {8}},
+          {.name = p + "mlp.gate_proj.weight", .shape = {6, 8}},
+          {.name = p + "mlp.up_proj.weight", .shape = {6, 8}},
+          {.name = p + "mlp.down_proj.weight", .shape = {8, 6}},
+          {.name = prefix + "norm.weight", .shape = {8}}};
+}
+
 TEST(Qwen35, TheHeadStandsBesideTheModelOfEitherLayout) {
   for (const auto& [prefix, head] : std::vector<std::pair<std::string, std::string>>{
            {"model.", "lm_head"},
            {"model.language_model.", "lm_head"},
            {"language_model.model.", "language_model.lm_head"}}) {
-    const std::string p = prefix + "layers.0.";
-    const std::vector<TensorInfo> all_but_head = {
-        {.name = prefix + "embed_tokens.weight", .shape = {8, 8}},
-        {.name = p + "input_layernorm.weight", .shape = {8}},
-        {.name = p + "linear_attn.in_proj_qkv.weight", .shape = {12, 8}},
-        {.name = p + "linear_attn.in_proj_z.weight", .shape = {4, 8}},
-        {.name = p + "linear_attn.in_proj_a.weight", .shape = {2, 8}},
-        {.name = p + "linear_attn.in_proj_b.weight", .shape = {2, 8}},
-        {.name = p + "linear_attn.A_log", .shape = {2}},
-        {.name = p + "linear_attn.dt_bias", .shape = {2}},
-        {.name = p + "linear_attn.conv1d.weight", .shape = {12, 1, 4}},
-        {.name = p + "linear_attn.norm.weight", .shape = {2}},
-        {.name = p + "linear_attn.out_proj.weight", .shape = {8, 4}},
-        {.name = p + "post_attention_layernorm.weight", .shape = {8}},
-        {.name = p + "mlp.gate_proj.weight", .shape = {6, 8}},
-        {.name = p + "mlp.up_proj.weight", .shape = {6, 8}},
-        {.name = p + "mlp.down_proj.weight", .shape = {8, 6}},
-        {.name = prefix + "norm.weight", .shape = {8}}};
+    const auto all_but_head = qwen3_5_tensors(prefix, {12, 1, 4});
     EXPECT_EQ(error_of(qwen3_5(""), all_but_head),
               fmt::format("The checkpoint has no tensor \"{}.weight\"; the config asks for one of "
                           "shape [8, 8].",
                           head));
     EXPECT_EQ(error_of(qwen3_5(R"("tie_word_embeddings": true)"), all_but_head), "");
   }
+}
+
+/// MLX stores norms with their 1 added and the taps of a convolution before its channel.
+TEST(Qwen35, NormsOfMlxAreNotRaisedAgain) {
+  const auto ones = [](std::vector<uint64_t> taps) {
+    const std::string config = qwen3_5(R"("tie_word_embeddings": true)");
+    const auto graph = graph_of(config, qwen3_5_tensors("language_model.model.", std::move(taps)));
+    EXPECT_TRUE(graph) << graph.error().message;
+    const std::string text = graph ? to_text(*graph) : "";
+    return std::ranges::count(text, '+');
+  };
+  EXPECT_EQ(ones({12, 1, 4}), 3);
+  EXPECT_EQ(ones({12, 4, 1}), 0);
 }
 
 }  // namespace

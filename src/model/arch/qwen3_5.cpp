@@ -80,10 +80,21 @@ struct DeltaDecoder : TextDecoder {
   const Qwen35Config& own;
 };
 
+/// MLX keeps norms with their 1 added. The sign of its files is where it keeps the one channel of a
+/// convolution: after the taps.
+bool has_raised_norms(const TensorFile& file, const Qwen35Config& c) {
+  for (uint32_t i = 0; i < c.layers; ++i) {
+    const TensorInfo* const taps =
+        file.find(fmt::format("{}layers.{}.linear_attn.conv1d.weight", decoder_prefix(file), i));
+    if (taps != nullptr && taps->shape.size() == 3) return taps->shape[2] == 1;
+  }
+  return false;
+}
+
 }  // namespace
 
-Result<Graph> decoder_graph(const Qwen35Config& c, const TensorFile& file,
-                            const BuildOptions& options) {
+Result<Graph> decoder_graph(Qwen35Config c, const TensorFile& file, const BuildOptions& options) {
+  if (has_raised_norms(file, c)) c.norm = NormKind::kRms;
   ModelBuilder builder(file, options, decoder_prefix(file));
   return DeltaDecoder(builder, c).build();
 }

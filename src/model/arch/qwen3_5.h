@@ -15,7 +15,6 @@ struct Qwen35Config : DecoderSpec {
 
 Result<Qwen35Config> read_qwen3_5(const ConfigReader& config);
 
-Result<Graph> decoder_graph(const Qwen35Config& c, const TensorFile& file,
-                            const BuildOptions& options);
+Result<Graph> decoder_graph(Qwen35Config c, const TensorFile& file, const BuildOptions& options);
 
 }  // namespace tokamak
