@@ -5,6 +5,7 @@
 
 namespace tokamak {
 
+Result<DecoderSpec> read_gemma2(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
 Result<DecoderSpec> read_mistral(ConfigReader config);
 Result<DecoderSpec> read_phi3(ConfigReader config);

@@ -1,0 +1,50 @@
+// Gemma 2. Reference: transformers/models/gemma2/modeling_gemma2.py; arXiv:2408.00118.
+//
+// What differs from Llama:
+//   embeddings are scaled by sqrt(hidden), in f32 (a bf16 run of the reference would round it)
+//   norms before and after both sub-blocks, stored as w - 1
+//   every second layer, from the first on, has a sliding window
+//   GELU(tanh) gate; caps on scores and logits; the head is the embedding table
+#include <cmath>
+
+#include "model/decoder_fields.h"
+#include "model/families.h"
+
+namespace tokamak {
+namespace {
+
+/// Null is no cap, and silence the default.
+float cap(ConfigReader& config, std::string_view name, float otherwise) {
+  return config.mentions(name) ? read_cap(config, name) : otherwise;
+}
+
+}  // namespace
+
+Result<DecoderSpec> read_gemma2(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "Gemma2ForCausalLM",
+                                      {.kv_heads = 4,
+                                       .head_dim = 256,
+                                       .max_context = 8192,
+                                       .tied = true,
+                                       .activation_name = "hidden_activation",
+                                       .activation = "gelu_pytorch_tanh"}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.norm = NormKind::kRmsLessOne;
+  c.norms.attention_after = "post_attention_layernorm";
+  c.norms.mlp = "pre_feedforward_layernorm";
+  c.norms.mlp_after = "post_feedforward_layernorm";
+  c.embedding_factor = std::sqrt(float(c.hidden));
+  c.score_scale = float(1.0 / std::sqrt(config.positive("query_pre_attn_scalar", 256.0)));
+  c.score_cap = cap(config, "attn_logit_softcapping", 50.0f);
+  c.logits_cap = cap(config, "final_logit_softcapping", 30.0f);
+  if (config.flag("use_bidirectional_attention", false)) {
+    return unsupported("{} is true; this engine runs this architecture with causal attention.",
+                       config.path("use_bidirectional_attention"));
+  }
+  TOK_TRY(config.status());
+  TOK_TRY(read_windows(config, c, 2));
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
+}  // namespace tokamak
