@@ -33,6 +33,7 @@ constexpr Architecture kArchitectures[] = {
     {"NanoCodecDecoder", "nanocodec", nanocodec_facts, nullptr, nullptr, nullptr, nullptr,
      build_nanocodec},
     {"NomicBertModel", "nomic_bert", nomic_bert_facts, build_nomic_bert},
+    {"Olmo2ForCausalLM", "olmo2", decoder_facts<read_olmo2>, build_decoder<read_olmo2>},
     {"Phi3ForCausalLM", "phi3", decoder_facts<read_phi3>, build_decoder<read_phi3>},
     {"Qwen2ForCausalLM", "qwen2", decoder_facts<read_qwen2>, build_decoder<read_qwen2>},
     {"Qwen3ForCausalLM", "qwen3", decoder_facts<read_qwen3>, build_decoder<read_qwen3>},
