@@ -34,6 +34,7 @@ constexpr Architecture kArchitectures[] = {
      build_nanocodec},
     {"NomicBertModel", "nomic_bert", nomic_bert_facts, build_nomic_bert},
     {"Olmo2ForCausalLM", "olmo2", decoder_facts<read_olmo2>, build_decoder<read_olmo2>},
+    {"Olmo3ForCausalLM", "olmo3", decoder_facts<read_olmo3>, build_decoder<read_olmo3>},
     {"Phi3ForCausalLM", "phi3", decoder_facts<read_phi3>, build_decoder<read_phi3>},
     {"Qwen2ForCausalLM", "qwen2", decoder_facts<read_qwen2>, build_decoder<read_qwen2>},
     {"Qwen3ForCausalLM", "qwen3", decoder_facts<read_qwen3>, build_decoder<read_qwen3>},
