@@ -14,5 +14,6 @@ Result<DecoderSpec> read_phi3(ConfigReader config);
 Result<DecoderSpec> read_qwen2(ConfigReader config);
 Result<DecoderSpec> read_qwen3(ConfigReader config);
 Result<DecoderSpec> read_qwen3_moe(ConfigReader config);
+Result<DecoderSpec> read_smollm3(ConfigReader config);
 
 }  // namespace tokamak

@@ -48,6 +48,7 @@ constexpr Architecture kArchitectures[] = {
     {"RobertaModel", "roberta", roberta_facts, build_roberta},
     {"RobertaForMaskedLM", "roberta", roberta_facts, build_roberta},
     {"RobertaForSequenceClassification", "roberta", roberta_ranker_facts, build_roberta_ranker},
+    {"SmolLM3ForCausalLM", "smollm3", decoder_facts<read_smollm3>, build_decoder<read_smollm3>},
     {"WhisperForConditionalGeneration", "whisper", whisper_facts, build_whisper, nullptr,
      build_whisper_speech},
     {"XLMRobertaModel", "xlm-roberta", roberta_facts, build_roberta},

@@ -20,4 +20,33 @@ Result<DecoderSpec> read_llama(ConfigReader config) {
   return c;
 }
 
+// SmolLM3. Reference: transformers/models/smollm3/modeling_smollm3.py.
+//
+// Otherwise than in Llama some layers have no positions: those with a 0 in no_rope_layers, or every
+// fourth.
+Result<DecoderSpec> read_smollm3(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "SmolLM3ForCausalLM",
+                                      {.kv_heads = 4, .max_context = 32768, .tied = true}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.mlp_bias = config.flag("mlp_bias", false);
+  const uint32_t interval = config.size("no_rope_layer_interval", 4);
+  const std::vector<uint32_t> turns = config.counts("no_rope_layers");
+  if (config.flag("use_sliding_window", false)) {
+    return unsupported("{} is true; this engine runs this architecture with full attention.",
+                       config.path("use_sliding_window"));
+  }
+  TOK_TRY(config.status());
+  if (!turns.empty() && turns.size() != c.layers) {
+    return invalid_input("{} has {} entries, expected {} (num_hidden_layers).",
+                         config.path("no_rope_layers"), turns.size(), c.layers);
+  }
+  TOK_TRY(read_decoder_rope(config, c, 2e6));
+  c.ropes.push_back(still(c.head_dim));
+  for (uint32_t i = 0; i < c.layers; ++i) {
+    const bool has_rope = turns.empty() ? (i + 1) % interval != 0 : turns[i] != 0;
+    c.rope_of.push_back(has_rope ? 0 : 1);
+  }
+  return c;
+}
+
 }  // namespace tokamak
