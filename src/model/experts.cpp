@@ -36,9 +36,10 @@ struct Experts {
       return stacked(b.glu(activation, gate, up), ".down_proj",
                      {.first = 0, .count = hidden, .of = hidden}, ffn);
     }
-    const ValueId gate = separate(x, "gate_proj", ffn, hidden);
-    const ValueId up = separate(x, "up_proj", ffn, hidden);
-    return separate(b.glu(activation, gate, up), "down_proj", hidden, ffn);
+    const bool numbered = b.has(name + ".0.w1.weight");
+    const ValueId gate = separate(x, numbered ? "w1" : "gate_proj", ffn, hidden);
+    const ValueId up = separate(x, numbered ? "w3" : "up_proj", ffn, hidden);
+    return separate(b.glu(activation, gate, up), numbered ? "w2" : "down_proj", hidden, ffn);
   }
 };
 

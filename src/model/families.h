@@ -9,6 +9,7 @@ Result<DecoderSpec> read_gemma2(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
 Result<DecoderSpec> read_mistral(ConfigReader config);
+Result<DecoderSpec> read_mixtral(ConfigReader config);
 Result<DecoderSpec> read_olmo2(ConfigReader config);
 Result<DecoderSpec> read_olmo3(ConfigReader config);
 Result<DecoderSpec> read_phi3(ConfigReader config);

@@ -23,6 +23,7 @@ constexpr Architecture kArchitectures[] = {
     {"MPNetModel", "mpnet", mpnet_facts, build_mpnet},
     {"MPNetForMaskedLM", "mpnet", mpnet_facts, build_mpnet},
     {"MistralForCausalLM", "mistral", decoder_facts<read_mistral>, build_decoder<read_mistral>},
+    {"MixtralForCausalLM", "mixtral", decoder_facts<read_mixtral>, build_decoder<read_mixtral>},
     {"ModernBertModel", "modernbert", modernbert_facts, build_modernbert},
     {"ModernBertForMaskedLM", "modernbert", modernbert_facts, build_modernbert},
     {"ModernBertForSequenceClassification", "modernbert", modernbert_ranker_facts,

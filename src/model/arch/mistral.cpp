@@ -23,4 +23,23 @@ Result<DecoderSpec> read_mistral(ConfigReader config) {
   return c;
 }
 
+// Mixtral. Reference: transformers/models/mixtral/modeling_mixtral.py; arXiv:2401.04088.
+//
+// Otherwise than in Mistral the MLP of every layer is a mixture of experts.
+Result<DecoderSpec> read_mixtral(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "MixtralForCausalLM",
+                                      {.kv_heads = 8, .max_context = 131072, .eps = 1e-5}));
+  if (config.has("sliding_window")) c.windows.assign(c.layers, config.size("sliding_window"));
+  Mixture mixture{.sizes = {},
+                  .normalize = true,
+                  .sparse = std::vector<bool>(c.layers, true),
+                  .router = "block_sparse_moe.gate",
+                  .experts = "block_sparse_moe.experts"};
+  TOK_TRY(mixture.sizes, read_experts(config, "num_local_experts", "num_experts_per_tok",
+                                      ExpertSizes{.experts = 8, .top_k = 2, .ffn = c.ffn}));
+  c.mixture = std::move(mixture);
+  TOK_TRY(read_decoder_rope(config, c, 1e6));
+  return c;
+}
+
 }  // namespace tokamak
