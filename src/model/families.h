@@ -6,6 +6,7 @@
 namespace tokamak {
 
 Result<DecoderSpec> read_gemma2(ConfigReader config);
+Result<DecoderSpec> read_glm4(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
 Result<DecoderSpec> read_mistral(ConfigReader config);

@@ -15,6 +15,7 @@ constexpr Architecture kArchitectures[] = {
     {"Gemma3TextModel", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma4ForCausalLM", "gemma4_text", gemma4_facts, build_gemma4},
     {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4, build_gemma4_vision},
+    {"Glm4ForCausalLM", "glm4", decoder_facts<read_glm4>, build_decoder<read_glm4>},
     {"GraniteForCausalLM", "granite", decoder_facts<read_granite>, build_decoder<read_granite>},
     {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
     {"KaniTTS2ForCausalLM", "lfm2", kani_tts2_facts, build_kani_tts2, nullptr, nullptr,
