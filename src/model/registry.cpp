@@ -9,6 +9,7 @@ constexpr Architecture kArchitectures[] = {
     {"BertForMaskedLM", "bert", bert_facts, build_bert},
     {"BertForSequenceClassification", "bert", bert_ranker_facts, build_bert_ranker},
     {"CamembertModel", "camembert", roberta_facts, build_roberta},
+    {"Exaone4ForCausalLM", "exaone4", decoder_facts<read_exaone4>, build_decoder<read_exaone4>},
     {"Gemma2ForCausalLM", "gemma2", decoder_facts<read_gemma2>, build_decoder<read_gemma2>},
     {"Gemma3ForCausalLM", "gemma3_text", gemma3_facts, build_gemma3},
     {"Gemma3ForConditionalGeneration", "gemma3", gemma3_facts, build_gemma3, build_gemma3_vision},
