@@ -10,6 +10,7 @@ Result<DecoderSpec> read_exaone4(ConfigReader config);
 Result<DecoderSpec> read_gemma2(ConfigReader config);
 Result<DecoderSpec> read_glm4(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
+Result<DecoderSpec> read_hunyuan(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
 Result<DecoderSpec> read_mistral(ConfigReader config);
 Result<DecoderSpec> read_mixtral(ConfigReader config);

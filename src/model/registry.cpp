@@ -21,6 +21,8 @@ constexpr Architecture kArchitectures[] = {
     {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4, build_gemma4_vision},
     {"Glm4ForCausalLM", "glm4", decoder_facts<read_glm4>, build_decoder<read_glm4>},
     {"GraniteForCausalLM", "granite", decoder_facts<read_granite>, build_decoder<read_granite>},
+    {"HunYuanDenseV1ForCausalLM", "hunyuan_v1_dense", decoder_facts<read_hunyuan>,
+     build_decoder<read_hunyuan>},
     {"Lfm2ForCausalLM", "lfm2", lfm2_facts, build_lfm2},
     {"KaniTTS2ForCausalLM", "lfm2", kani_tts2_facts, build_kani_tts2, nullptr, nullptr,
      kani_tts2_voice},

@@ -1,5 +1,8 @@
 // Llama, and families that differ from it in a field or two.
+#include <cmath>
+
 #include "model/families.h"
+#include "model/rope_config.h"
 
 namespace tokamak {
 
@@ -78,6 +81,36 @@ Result<DecoderSpec> read_ernie4_5(ConfigReader config) {
   c.pairs = true;
   TOK_TRY(config.status());
   TOK_TRY(read_decoder_rope(config, c, 5e5));
+  return c;
+}
+
+// Hunyuan, dense. Reference:
+// transformers/models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py.
+//
+// Otherwise than in Llama q and k are normed per head after they have turned, and "dynamic" scaling
+// is of theta, once, by alpha.
+Result<DecoderSpec> read_hunyuan(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "HunYuanDenseV1ForCausalLM", {.eps = 1e-5}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.head_norm = HeadNorm::kTurnedHeads;
+  c.norms.q = "self_attn.query_layernorm";
+  c.norms.k = "self_attn.key_layernorm";
+  ConfigReader fields = rope_fields(config);
+  double theta = fields.positive("rope_theta", read_rope_field(config, "rope_theta", 10000.0));
+  const std::string type = fields.word("rope_type", fields.word("type", "default"));
+  if (type == "dynamic") {
+    const double d = c.head_dim;
+    theta *= std::pow(fields.positive("alpha"), d / (d - 2));
+  }
+  TOK_TRY(config.status());
+  TOK_TRY(fields.status());
+  if (type != "dynamic" && type != "default") {
+    return unsupported("{} is \"{}\"; this architecture has default and dynamic.",
+                       fields.path("rope_type"), type);
+  }
+  const Json plain{Json::Object{}};
+  ConfigReader none(plain, config.where());
+  c.ropes = {read_rope(none, theta, c.head_dim, c.max_context)};
   return c;
 }
 
