@@ -5,6 +5,7 @@
 
 namespace tokamak {
 
+Result<DecoderSpec> read_cohere2(ConfigReader config);
 Result<DecoderSpec> read_ernie4_5(ConfigReader config);
 Result<DecoderSpec> read_exaone4(ConfigReader config);
 Result<DecoderSpec> read_gemma2(ConfigReader config);

@@ -9,6 +9,7 @@ constexpr Architecture kArchitectures[] = {
     {"BertForMaskedLM", "bert", bert_facts, build_bert},
     {"BertForSequenceClassification", "bert", bert_ranker_facts, build_bert_ranker},
     {"CamembertModel", "camembert", roberta_facts, build_roberta},
+    {"Cohere2ForCausalLM", "cohere2", decoder_facts<read_cohere2>, build_decoder<read_cohere2>},
     {"Ernie4_5ForCausalLM", "ernie4_5", decoder_facts<read_ernie4_5>, build_decoder<read_ernie4_5>},
     {"Ernie4_5_ForCausalLM", "ernie4_5", decoder_facts<read_ernie4_5>,
      build_decoder<read_ernie4_5>},

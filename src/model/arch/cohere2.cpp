@@ -1,0 +1,34 @@
+// Command R7B and Command A. Reference: transformers/models/cohere2/modeling_cohere2.py.
+//
+// What differs from Llama:
+//   attention and MLP read the same norm, a layer norm without a bias
+//   neighbours turn together, in layers with a sliding window; those without have no positions
+//   logits have a factor; the head is the embedding table
+#include "model/families.h"
+
+namespace tokamak {
+
+Result<DecoderSpec> read_cohere2(ConfigReader config) {
+  TOK_TRY(
+      DecoderSpec c,
+      read_decoder(config, "Cohere2ForCausalLM",
+                   {.max_context = 8192, .eps = 1e-5, .eps_name = "layer_norm_eps", .tied = true}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.norm = NormKind::kLayer;
+  c.parallel = c.pairs = true;
+  c.logits_factor = float(config.positive("logit_scale", 0.0625));
+  const uint32_t period =
+      config.size("sliding_window_pattern", config.size("_sliding_window_pattern", 4));
+  if (config.flag("use_qk_norm", false)) {
+    return unsupported("{} is true; this engine runs this architecture without norms of heads.",
+                       config.path("use_qk_norm"));
+  }
+  TOK_TRY(config.status());
+  TOK_TRY(read_decoder_rope(config, c));
+  TOK_TRY(const std::vector<bool> full, read_windows(config, c, period));
+  c.ropes.push_back(still(c.head_dim));
+  for (const bool is_full : full) c.rope_of.push_back(is_full ? 1 : 0);
+  return c;
+}
+
+}  // namespace tokamak
