@@ -47,10 +47,29 @@ Result<Qwen35Config> read(const ConfigReader& whole, std::string_view architectu
   return c;
 }
 
+/// Experts in every layer unless config.json has dense ones, beside one that every token takes.
+Result<Mixture> read_mixture(const ConfigReader& whole, uint32_t layers, const ExpertSizes& usual) {
+  ConfigReader config = whole.has("text_config") ? whole.at("text_config") : whole;
+  Mixture mixture;
+  TOK_TRY(mixture.sizes, read_experts(config, "num_experts", "num_experts_per_tok", usual));
+  mixture.normalize = config.flag("norm_topk_prob", true);
+  mixture.shared = config.size("shared_expert_intermediate_size", 512);
+  mixture.shared_gate = "mlp.shared_expert_gate";
+  TOK_TRY(mixture.sparse, read_sparse_layers(config, layers));
+  return mixture;
+}
+
 }  // namespace
 
 Result<Qwen35Config> read_qwen3_5(const ConfigReader& config) {
   return read(config, "Qwen3_5ForCausalLM", {.kv_heads = 4, .head_dim = 256, .max_context = 32768});
+}
+
+Result<Qwen35Config> read_qwen3_5_moe(const ConfigReader& config) {
+  TOK_TRY(Qwen35Config c, read(config, "Qwen3_5MoeForCausalLM",
+                               {.kv_heads = 2, .head_dim = 256, .ffn = 512, .max_context = 32768}));
+  TOK_TRY(c.mixture, read_mixture(config, c.layers, {.experts = 256, .top_k = 8, .ffn = 512}));
+  return c;
 }
 
 }  // namespace tokamak
