@@ -59,6 +59,8 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3MoeForCausalLM", "qwen3_moe", decoder_facts<read_qwen3_moe>,
      build_decoder<read_qwen3_moe>},
     {"Qwen3Model", "qwen3", decoder_facts<read_qwen3>, build_decoder<read_qwen3>},
+    {"Qwen3NextForCausalLM", "qwen3_next", decoder_facts<read_qwen3_next>,
+     build_decoder<read_qwen3_next>},
     {"RobertaModel", "roberta", roberta_facts, build_roberta},
     {"RobertaForMaskedLM", "roberta", roberta_facts, build_roberta},
     {"RobertaForSequenceClassification", "roberta", roberta_ranker_facts, build_roberta_ranker},

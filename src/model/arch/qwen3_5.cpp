@@ -7,6 +7,7 @@
 //   short convolution; its output is normed per head, with a plain weight, and gated by silu(z)
 //   attention is gated by a sigmoid: q_proj holds, per head, the query and then the gate's rows
 //   q and k are normed per head and turned in their first part only; norms are stored as w - 1
+//   Qwen3-Next: q, k, v and z of the delta rule are rows of one tensor, key head by key head
 // The multi-axis rotary positions of images are the ordinary ones for text. The vision tower and
 // the layers that predict further tokens (mtp) take no part.
 #include "model/arch/qwen3_5.h"
@@ -20,11 +21,36 @@ struct DeltaDecoder : TextDecoder {
   DeltaDecoder(ModelBuilder& builder, const Qwen35Config& config)
       : TextDecoder(builder, config), own(config) {}
 
+  /// The rows that `parts` tells of the block of each key head, one part after the other.
+  struct Part {
+    uint32_t first, count;
+  };
+  std::vector<ModelBuilder::Piece> blocks(const std::string& tensor, uint32_t block,
+                                          std::initializer_list<Part> parts) const {
+    std::vector<ModelBuilder::Piece> rows;
+    for (const Part& part : parts) {
+      for (uint32_t head = 0; head < own.key_heads; ++head) {
+        rows.push_back({tensor, {head * block + part.first, part.count, own.key_heads * block}});
+      }
+    }
+    return rows;
+  }
+
   struct Projected {
     ValueId qkv, z, ab;
   };
   Projected projected(const std::string& at, ValueId x) {
     const uint32_t h = own.value_heads, dk = own.dk;
+    if (b.has(at + "in_proj_qkvz.weight")) {
+      const uint32_t each = h / own.key_heads, v = each * own.dv, block = 2 * dk + 2 * v;
+      const std::string all = at + "in_proj_qkvz.weight", ba = at + "in_proj_ba.weight";
+      const ValueId qkv =
+          b.projection(x, at + "in_proj_qkv", blocks(all, block, {{0, dk}, {dk, dk}, {2 * dk, v}}));
+      const ValueId z = b.projection(x, at + "in_proj_z", blocks(all, block, {{2 * dk + v, v}}));
+      const ValueId ab =
+          b.projection(x, at + "in_proj_ab", blocks(ba, 2 * each, {{each, each}, {0, each}}));
+      return {qkv, z, ab};
+    }
     const ValueId qkv = b.projection(x, at + "in_proj_qkv", 2 * own.key_heads * dk + h * own.dv);
     const ValueId z = b.projection(x, at + "in_proj_z", h * own.dv);
     const ValueId ab =

@@ -15,6 +15,7 @@ struct Qwen35Config : DecoderSpec {
 
 Result<Qwen35Config> read_qwen3_5(const ConfigReader& config);
 Result<Qwen35Config> read_qwen3_5_moe(const ConfigReader& config);
+Result<Qwen35Config> read_qwen3_next(const ConfigReader& config);
 
 Result<Graph> decoder_graph(Qwen35Config c, const TensorFile& file, const BuildOptions& options);
 

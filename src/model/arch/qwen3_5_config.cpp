@@ -72,4 +72,12 @@ Result<Qwen35Config> read_qwen3_5_moe(const ConfigReader& config) {
   return c;
 }
 
+Result<Qwen35Config> read_qwen3_next(const ConfigReader& config) {
+  TOK_TRY(Qwen35Config c,
+          read(config, "Qwen3NextForCausalLM",
+               {.kv_heads = 2, .head_dim = 256, .ffn = 5632, .max_context = 32768}));
+  TOK_TRY(c.mixture, read_mixture(config, c.layers, {.experts = 512, .top_k = 10, .ffn = 512}));
+  return c;
+}
+
 }  // namespace tokamak
