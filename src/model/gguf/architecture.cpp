@@ -44,6 +44,9 @@ constexpr Rename kLfm2Names[] = {
     {"shortconv.in_proj", "conv.in_proj"},
     {"shortconv.out_proj", "conv.out_proj"},
 };
+constexpr Rename kLlamaNames[] = {
+    {"ffn_gate_inp", "block_sparse_moe.gate"},  // Mixtral
+};
 constexpr Rename kPhi3Names[] = {
     {"attn_qkv", "self_attn.qkv_proj"},
     {"ffn_up", "mlp.gate_up_proj"},
@@ -52,6 +55,10 @@ constexpr Rename kPhi3Names[] = {
 constexpr Rename kQwen35Names[] = {
     {"attn_gate", "linear_attn.in_proj_z"},
     {"attn_qkv", "linear_attn.in_proj_qkv"},
+    {"ffn_down_shexp", "mlp.shared_expert.down_proj"},
+    {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+    {"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
     {"post_attention_norm", "post_attention_layernorm"},
     {"ssm_a", "linear_attn.A_log"},
     {"ssm_alpha", "linear_attn.in_proj_a"},
@@ -67,11 +74,17 @@ void llama(Fields& f) {
   f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
   f.config.set("mlp_bias", f.has_tensor("blk.0.ffn_gate.bias"));
   const uint32_t window = f.reader.count(f.key("attention.sliding_window"), 0);
+  if (const uint32_t experts = f.reader.count(f.key("expert_count"), 0); experts != 0) {
+    f.config.set("num_experts", experts).set("num_local_experts", experts);
+    f.config.set("num_experts_per_tok", f.size("expert_used_count"));
+    if (window != 0) f.config.set("sliding_window", window);
+    f.replace("architectures", Json::Array{"MixtralForCausalLM"});
+    return f.replace("model_type", "mixtral");
+  }
   if (window == 0) return;
   f.config.set("sliding_window", window);  // Mistral 7B's first version
-  Json* names = &f.config.as_object()[0].second;
-  *names = Json::Array{"MistralForCausalLM"};
-  f.config.as_object()[1].second = "mistral";
+  f.replace("architectures", Json::Array{"MistralForCausalLM"});
+  f.replace("model_type", "mistral");
 }
 
 /// Which layers slide: a period, or a list, as newer converters write it.
@@ -94,6 +107,7 @@ void gemma3_windows(Fields& f, uint32_t layers) {
   f.config.set("layer_types", std::move(types));
 }
 
+constexpr std::string_view kGemma3Keys[] = {"attention.scale"};
 void gemma3(Fields& f) {
   const uint32_t hidden = f.size("embedding_length"), layers = f.size("block_count");
   const uint32_t heads = f.size("attention.head_count");
@@ -159,6 +173,7 @@ constexpr Architecture kArchitectures[] = {
      .model_type = "gemma3_text",
      .names = kGemma3Names,
      .raised = true,
+     .accepts = kGemma3Keys,
      .more = gemma3},
     {.gguf = "gemma4",
      .name = "Gemma4ForCausalLM",
@@ -176,8 +191,10 @@ constexpr Architecture kArchitectures[] = {
     {.gguf = "llama",
      .name = "LlamaForCausalLM",
      .model_type = "llama",
-     .names = {},
+     .names = kLlamaNames,
      .permuted = true,
+     .experts = true,
+     .expert_names = "block_sparse_moe.experts",
      .more = llama},
     {.gguf = "phi3",
      .name = "Phi3ForCausalLM",
@@ -194,6 +211,14 @@ constexpr Architecture kArchitectures[] = {
      .raised = true,
      .partial = true,
      .more = qwen3_5},
+    {.gguf = "qwen35moe",
+     .name = "Qwen3_5MoeForCausalLM",
+     .model_type = "qwen3_5_moe_text",
+     .names = kQwen35Names,
+     .raised = true,
+     .experts = true,
+     .partial = true,
+     .more = qwen3_5_moe},
     {.gguf = "qwen3moe",
      .name = "Qwen3MoeForCausalLM",
      .model_type = "qwen3_moe",

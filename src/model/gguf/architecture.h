@@ -38,16 +38,19 @@ struct Fields {
 };
 
 struct Architecture {
-  std::string_view gguf;            // general.architecture
-  std::string_view name;            // an entry of config.json's "architectures"
-  std::string_view model_type;      // of config.json
-  std::span<const Rename> names;    // of tensors, before the common ones; "stem.ending" is whole
-  bool permuted = false;            // rows of q and k are stored in pairs
-  bool raised = false;              // norms are stored with their 1
-  bool experts = false;             // there may be some
-  bool partial = false;             // heads may turn in their first part only
-  bool lists = false;               // heads and sizes may have a number per layer
-  void (*more)(Fields&) = nullptr;  // what is not common
+  std::string_view gguf;          // general.architecture
+  std::string_view name;          // an entry of config.json's "architectures"
+  std::string_view model_type;    // of config.json
+  std::span<const Rename> names;  // of tensors, before the common ones; "stem.ending" is whole
+  bool permuted = false;          // rows of q and k are stored in pairs
+  bool raised = false;            // norms are stored with their 1
+  bool experts = false;           // there may be some
+  std::string_view expert_names = "mlp.experts";
+  std::span<const std::string_view> accepts = {};  // keys that `more` reads and others refuse
+  bool layer_norm = false;                         // eps is that of layer norms
+  bool partial = false;                            // heads may turn in their first part only
+  bool lists = false;                              // heads and sizes may have a number per layer
+  void (*more)(Fields&) = nullptr;                 // what is not common
 };
 
 /// A truth in a list, which some files store as integers.
@@ -59,8 +62,14 @@ std::span<const Architecture> architectures();
 
 /// What Gemma 4 has beside the common fields.
 void gemma4(Fields& f);
-/// What Qwen3.5 has.
+/// What Qwen3.5 has, and what it has with experts.
 void qwen3_5(Fields& f);
+void qwen3_5_moe(Fields& f);
+/// The rows of families.cpp.
+std::span<const Architecture> families();
+/// Which layers slide: a period, or a list, as newer converters write it, as layer_types. Without
+/// the key of a window all are full.
+void set_layer_types(Fields& f, uint32_t period);
 
 /// The config.json of the file.
 Result<Json> make_config(const GgufFile& file, const Architecture& architecture);

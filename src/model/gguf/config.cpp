@@ -35,9 +35,11 @@ Result<Json> factors(const GgufFile& file, std::string_view name) {
 void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
   for (const char* name :
        {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.output_scale",
-        "attention.temperature_length", "attention.temperature_scale", "embedding_scale",
-        "logit_scale", "residual_scale", "expert_shared_count", "expert_group_count"}) {
+        "attention.scale", "attention.temperature_length", "attention.temperature_scale",
+        "embedding_scale", "logit_scale", "residual_scale", "expert_shared_count",
+        "expert_group_count"}) {
     const Json* value = f.reader.find(f.key(name));
+    if (std::ranges::find(architecture.accepts, name) != architecture.accepts.end()) continue;
     if (value != nullptr && *value != Json(0) && *value != Json(0.0)) {
       f.refuse(name, "is set");
     }
@@ -48,9 +50,6 @@ void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
   }
   if (architecture.experts && f.reader.count(f.key("expert_count"), 0) > kMaxExperts) {
     f.refuse("expert_count", fmt::format("is more than {}", kMaxExperts));
-  }
-  if (architecture.gguf != "gemma3" && f.has("attention.scale")) {
-    f.refuse("attention.scale", "is set");
   }
 }
 
@@ -165,9 +164,17 @@ Result<Json> make_config(const GgufFile& file, const Architecture& architecture)
   f.config.set("num_attention_heads", heads)
       .set("num_key_value_heads", largest(f, "attention.head_count_kv", architecture.lists, heads));
   f.config.set("head_dim", head_dim);
-  f.config.set("intermediate_size", largest(f, "feed_forward_length", architecture.lists, {}));
+  // Where every layer has experts there may be no other MLP.
+  const bool is_all_experts = f.has("expert_feed_forward_length") && !f.has("feed_forward_length");
+  f.config.set("intermediate_size",
+               largest(f, is_all_experts ? "expert_feed_forward_length" : "feed_forward_length",
+                       architecture.lists, {}));
   f.config.set("max_position_embeddings", positions);
-  f.config.set("rms_norm_eps", reader.positive(f.key("attention.layer_norm_rms_epsilon")));
+  if (architecture.layer_norm) {
+    f.config.set("layer_norm_eps", reader.positive(f.key("attention.layer_norm_epsilon")));
+  } else {
+    f.config.set("rms_norm_eps", reader.positive(f.key("attention.layer_norm_rms_epsilon")));
+  }
   if (f.size("attention.value_length", head_dim) != head_dim) {
     f.refuse("attention.value_length", "is not attention.key_length");
   }

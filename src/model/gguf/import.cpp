@@ -25,9 +25,11 @@ Result<const gguf::Architecture*> find_gguf_architecture(const GgufFile& file) {
   const std::string name = reader.word("general.architecture");
   TOK_TRY(reader.status());
   std::string known;
-  for (const gguf::Architecture& architecture : gguf::architectures()) {
-    if (architecture.gguf == name) return &architecture;
-    known += (known.empty() ? "" : ", ") + std::string(architecture.gguf);
+  for (const auto rows : {gguf::architectures(), gguf::families()}) {
+    for (const gguf::Architecture& architecture : rows) {
+      if (architecture.gguf == name) return &architecture;
+      known += (known.empty() ? "" : ", ") + std::string(architecture.gguf);
+    }
   }
   return unsupported("{} is \"{}\"; this engine reads {} from GGUF files.",
                      reader.path("general.architecture"), name, known);

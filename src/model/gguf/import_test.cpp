@@ -152,9 +152,11 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
                   "llama.attention.head_count is 0");
   EXPECT_MENTIONS(Fake("llama").remove("general.architecture").message(),
                   "m.gguf: general.architecture is missing");
-  EXPECT_EQ(Fake("bloom").message(),
-            "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, gemma4, lfm2, "
-            "llama, phi3, qwen2, qwen3, qwen35, qwen3moe from GGUF files.");
+  EXPECT_EQ(
+      Fake("bloom").message(),
+      "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, gemma4, lfm2, "
+      "llama, phi3, qwen2, qwen3, qwen35, qwen35moe, qwen3moe, cohere2, ernie4_5, exaone4, gemma2, "
+      "glm4, granite, hunyuan-dense, olmo2, smollm3 from GGUF files.");
   Fake without("llama");
   without.tensors.clear();
   EXPECT_MENTIONS(without.message(), "no matrix \"token_embd.weight\"");
@@ -190,10 +192,11 @@ TEST(GgufImport, TellsTheDeltaRuleInTheWordsOfCheckpoints) {
 }
 
 TEST(GgufImport, RefusesWhatNoArchitectureHereComputes) {
-  for (const char* key : {"llama.logit_scale", "llama.attention.scale", "llama.expert_count",
-                          "llama.attention.clamp_kqv"}) {
+  for (const char* key :
+       {"llama.logit_scale", "llama.attention.scale", "llama.attention.clamp_kqv"}) {
     EXPECT_MENTIONS(Fake("llama").set(key, 2).message(), key);
   }
+  EXPECT_MENTIONS(Fake("qwen3").set("qwen3.expert_count", 2).message(), "qwen3.expert_count");
   EXPECT_EQ(Fake("llama").set("llama.expert_count", 0).message(), "no error");
   EXPECT_EQ(Fake("llama").set("llama.logit_scale", 0).message(), "no error");
   EXPECT_MENTIONS(Fake("qwen3").set("qwen3.attention.causal", false).message(),

@@ -71,7 +71,7 @@ void add_experts(const TensorInfo& all, const std::string& prefix, std::string_v
   const uint64_t experts = all.shape[0], bytes = all.bytes / experts;
   for (uint64_t i = 0; i < experts; ++i) {
     TensorInfo& one = out.emplace_back(all);
-    one.name = fmt::format("{}mlp.experts.{}.{}.weight", prefix, i, name);
+    one.name = fmt::format("{}.{}.{}.weight", prefix, i, name);
     one.shape.erase(one.shape.begin());
     one.offset += i * bytes;
     one.bytes = bytes;
@@ -91,7 +91,7 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
   if (const std::string_view name = renamed(kExpertNames, parts.stem);
       architecture.experts && !name.empty() && tensor.shape.size() == 3 &&
       tensor.shape[0] == number(config, "num_experts")) {
-    add_experts(tensor, prefix, name, out);
+    add_experts(tensor, fmt::format("{}{}", prefix, architecture.expert_names), name, out);
     return;
   }
   std::string_view name = renamed(architecture.names, parts.stem);
@@ -106,6 +106,9 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
     const bool convolves = parts.stem == "shortconv.conv" || parts.stem == "ssm_conv1d";
     if (convolves && tensor.shape.size() == 2) {
       tensor.shape.insert(tensor.shape.begin() + 1, 1);  // as torch has it: one input channel
+    }
+    if (parts.stem == "ffn_gate_inp_shexp" && tensor.shape.size() == 1) {
+      tensor.shape.insert(tensor.shape.begin(), 1);  // a matrix of one row
     }
     tensor.name = fmt::format("{}{}.{}", prefix, name, parts.suffix);
   }

@@ -30,4 +30,13 @@ void qwen3_5(Fields& f) {
   f.config.set("mtp_num_hidden_layers", further);
 }
 
+void qwen3_5_moe(Fields& f) {
+  qwen3_5(f);
+  const uint32_t ffn = f.size("expert_feed_forward_length");
+  f.config.set("num_experts", f.size("expert_count"))
+      .set("num_experts_per_tok", f.size("expert_used_count"))
+      .set("moe_intermediate_size", ffn)
+      .set("shared_expert_intermediate_size", f.size("expert_shared_feed_forward_length", ffn));
+}
+
 }  // namespace tokamak::gguf

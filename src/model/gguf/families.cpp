@@ -1,0 +1,170 @@
+// Architectures of GGUF files whose graph is the generic decoder's. Reference: llama.cpp's
+// conversion/ and gguf-py/gguf/tensor_mapping.py.
+#include <algorithm>
+#include <cmath>
+
+#include "model/gguf/architecture.h"
+
+namespace tokamak::gguf {
+namespace {
+
+constexpr Rename kNormsAfter[] = {
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+constexpr Rename kGemma2Names[] = {
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+constexpr Rename kGlm4Names[] = {
+    {"ffn_up", "mlp.gate_up_proj"},
+    {"post_attention_norm", "post_self_attn_layernorm"},
+    {"post_ffw_norm", "post_mlp_layernorm"},
+};
+constexpr Rename kHunyuanNames[] = {
+    {"attn_k_norm", "self_attn.key_layernorm"},
+    {"attn_q_norm", "self_attn.query_layernorm"},
+};
+
+void biases(Fields& f) {
+  f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
+  f.config.set("mlp_bias", f.has_tensor("blk.0.ffn_gate.bias"));
+}
+
+/// The largest model scales scores by hidden / heads, the others by the size of a head; the file
+/// does not have the number.
+void gemma2(Fields& f) {
+  const uint32_t hidden = f.size("embedding_length"), heads = f.size("attention.head_count");
+  const uint32_t per_head = std::max(hidden / heads, 1u);
+  constexpr uint32_t kLayersOf27B = 46;
+  f.config.set("query_pre_attn_scalar", f.size("block_count") == kLayersOf27B
+                                            ? per_head
+                                            : f.size("attention.key_length", per_head));
+  f.config.set("sliding_window", f.size("attention.sliding_window", 4096));
+  for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (f.has(name)) f.config.set(name, f.positive(name, 1.0));
+  }
+}
+
+/// OLMo 3 is OLMo 2 with windows.
+void olmo(Fields& f) {
+  biases(f);
+  if (!f.has("attention.sliding_window")) return;
+  f.replace("architectures", Json::Array{"Olmo3ForCausalLM"});
+  f.replace("model_type", "olmo3");
+  set_layer_types(f, 4);
+}
+
+constexpr std::string_view kGraniteKeys[] = {"attention.scale", "embedding_scale", "logit_scale",
+                                             "residual_scale"};
+void granite(Fields& f) {
+  biases(f);
+  const uint32_t head_dim =
+      f.size("attention.key_length",
+             std::max(f.size("embedding_length") / f.size("attention.head_count"), 1u));
+  f.config.set("embedding_multiplier", f.positive("embedding_scale", 1.0))
+      .set("residual_multiplier", f.positive("residual_scale", 1.0))
+      .set("attention_multiplier", f.positive("attention.scale", 1.0 / std::sqrt(double(head_dim))))
+      .set("logits_scaling", f.positive("logit_scale", 1.0));
+}
+
+void ernie(Fields& f) {
+  f.config.set("use_bias", f.has_tensor("blk.0.attn_q.bias"));
+}
+
+void exaone4(Fields& f) {
+  if (!f.has("attention.sliding_window")) f.config.set("sliding_window", Json());
+  set_layer_types(f, 4);
+}
+
+constexpr std::string_view kCohereKeys[] = {"logit_scale"};
+void cohere2(Fields& f) {
+  biases(f);
+  f.config.set("logit_scale", f.positive("logit_scale", 0.0625));
+  set_layer_types(f, 4);
+}
+
+constexpr Architecture kFamilies[] = {
+    {.gguf = "cohere2",
+     .name = "Cohere2ForCausalLM",
+     .model_type = "cohere2",
+     .names = {},
+     .accepts = kCohereKeys,
+     .layer_norm = true,
+     .more = cohere2},
+    {.gguf = "ernie4_5",
+     .name = "Ernie4_5ForCausalLM",
+     .model_type = "ernie4_5",
+     .names = {},
+     .more = ernie},
+    {.gguf = "exaone4",
+     .name = "Exaone4ForCausalLM",
+     .model_type = "exaone4",
+     .names = kNormsAfter,
+     .more = exaone4},
+    {.gguf = "gemma2",
+     .name = "Gemma2ForCausalLM",
+     .model_type = "gemma2",
+     .names = kGemma2Names,
+     .raised = true,
+     .more = gemma2},
+    {.gguf = "glm4",
+     .name = "Glm4ForCausalLM",
+     .model_type = "glm4",
+     .names = kGlm4Names,
+     .partial = true,
+     .more = biases},
+    {.gguf = "granite",
+     .name = "GraniteForCausalLM",
+     .model_type = "granite",
+     .names = {},
+     .permuted = true,
+     .accepts = kGraniteKeys,
+     .more = granite},
+    {.gguf = "hunyuan-dense",
+     .name = "HunYuanDenseV1ForCausalLM",
+     .model_type = "hunyuan_v1_dense",
+     .names = kHunyuanNames,
+     .more = biases},
+    {.gguf = "olmo2",
+     .name = "Olmo2ForCausalLM",
+     .model_type = "olmo2",
+     .names = kNormsAfter,
+     .more = olmo},
+    {.gguf = "smollm3",
+     .name = "SmolLM3ForCausalLM",
+     .model_type = "smollm3",
+     .names = {},
+     .permuted = true,
+     .more = biases},
+};
+
+}  // namespace
+
+void set_layer_types(Fields& f, uint32_t period) {
+  constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+  const Json* pattern = f.reader.find(f.key(kPattern));
+  const uint32_t layers = std::min(f.size("block_count"), 4096u);
+  const bool has_windows = f.has("attention.sliding_window");
+  if (has_windows) f.config.set("sliding_window", f.size("attention.sliding_window"));
+  Json::Array types;
+  if (has_windows && pattern != nullptr && pattern->is_array()) {
+    for (const Json& slides : pattern->as_array()) {
+      types.emplace_back(is_true(slides) ? "sliding_attention" : "full_attention");
+    }
+  } else {
+    if (has_windows) period = f.size(kPattern, period);
+    for (uint32_t i = 0; i < layers; ++i) {
+      const bool slides = has_windows && (i + 1) % period != 0;
+      types.emplace_back(slides ? "sliding_attention" : "full_attention");
+    }
+  }
+  f.config.set("layer_types", std::move(types));
+}
+
+std::span<const Architecture> families() {
+  return kFamilies;
+}
+
+}  // namespace tokamak::gguf
