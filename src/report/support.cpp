@@ -135,7 +135,7 @@ void add_left_out(const ModelFiles& files, const CompiledModel& compiled,
                   std::vector<SupportRow>& rows) {
   std::span<const SoundStage> stages;
   if (compiled.speech) stages = compiled.speech->stages;
-  const UnusedTensors unused = unused_tensors(files.tensors, compiled.unfused, stages);
+  const UnusedTensors unused = unused_tensors(files.tensors, compiled.main.unfused(), stages);
   for (const auto& [part, tensors] : unused.parts) {
     rows.push_back(alike(part, "part/" + part, false,
                          fmt::format("{}; this engine runs the language model without {}",
