@@ -50,7 +50,7 @@ Result<Json> inspect(State& state, const Json& options) {
   TOK_TRY(const Seen model, seen(state));
   Json out;
   if (view == "support") {
-    const std::vector<SupportRow> rows = support(model.files, {});
+    const std::vector<SupportRow> rows = support(model.files, {}, {});
     if (form == "json") return std::move(out.set("json", support_json(rows)));
     return std::move(out.set("text", support_text(rows)));
   }
