@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "report/config_fields.h"
 #include "report/wished_model.h"
 
 namespace tokamak {
@@ -58,6 +59,20 @@ double likeness(const Nearest& one, size_t tensors) {
   return double(one.found) / double(std::max<size_t>(one.wished + tensors - one.found, 1));
 }
 
+/// Whether `one` is for that config.json rather than the other: by its model_type, since it takes
+/// it at all, or since it reads more of its fields.
+bool takes_more(const Nearest& one, const Nearest& other, const Json& config,
+                const Wishes::Names& promised) {
+  const Json* type = config.find("model_type");
+  const auto is_named = [&](const Nearest& nearest) {
+    return type != nullptr && *type == Json(nearest.architecture->model_type);
+  };
+  if (is_named(one) != is_named(other)) return is_named(one);
+  if (one.config_error.empty() != other.config_error.empty()) return one.config_error.empty();
+  return unread_fields(*one.architecture, config, promised).size() <
+         unread_fields(*other.architecture, config, promised).size();
+}
+
 }  // namespace
 
 Nearest nearest_architecture(const Json& config, const TensorFile& file,
@@ -69,9 +84,9 @@ Nearest nearest_architecture(const Json& config, const TensorFile& file,
     Nearest one = compare(architecture, reader, file, promised);
     if (one.found == 0) continue;
     const double better = likeness(one, promised.size()) - likeness(best, promised.size());
-    // Of equals the one that takes the whole config.
-    const bool takes_more = one.config_error.empty() && !best.config_error.empty();
-    if (better > 0 || (better == 0 && takes_more)) best = std::move(one);
+    if (better > 0 || (better == 0 && takes_more(one, best, config, promised))) {
+      best = std::move(one);
+    }
   }
   return best;
 }
