@@ -39,11 +39,6 @@ Result<Plan> Codec::plan(const ModelFiles& files, const DeviceInfo& device,
   return std::move(part.plan);
 }
 
-bool is_codec(const ModelFiles& files) {
-  const auto architecture = find_architecture(files.description.reader());
-  return architecture && (*architecture)->codec != nullptr;
-}
-
 Result<std::vector<float>> Codec::run(std::span<const uint32_t> codes, uint32_t context) {
   if (runner_ == nullptr) {
     const auto constants = [this](const TensorDesc& constant, Share share,

@@ -1,6 +1,7 @@
 // From a checkpoint to a plan: the graphs of all phases, fused, and the kernels for them.
 #include <algorithm>
 
+#include "engine/codec.h"
 #include "engine/draft.h"
 #include "engine/engine.h"
 #include "engine/image_encoder.h"
@@ -245,6 +246,11 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
     return Failure(positions.error());
   }
   return compiled;
+}
+
+bool is_codec(const ModelFiles& files) {
+  const auto architecture = find_architecture(files.description.reader());
+  return architecture && (*architecture)->codec != nullptr;
 }
 
 }  // namespace tokamak
