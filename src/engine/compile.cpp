@@ -19,7 +19,7 @@ Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f32, f16 or q8.", choice);
 }
 
-/// What `quantize` makes of matrices of floats.
+/// The type that `quantize` makes of matrices of floats.
 Result<std::optional<DType>> quantized_type(const std::string& choice) {
   if (choice.empty()) return std::nullopt;
   if (choice == "q8") return DType::kQ8_0;
@@ -101,7 +101,7 @@ Result<bool> find_speculation(Engine::Compiled& out, const ModelFiles& files, co
                          : "it does not generate text in steps of several tokens");
 }
 
-/// What the files and the options say of the model, and how its graphs are to be built.
+/// Reads the model's facts from the files and options, and the way that its graphs are to be built.
 Result<BuildOptions> describe(Engine::Compiled& out, const Architecture& architecture,
                               const ModelFiles& files, const DeviceInfo& device,
                               const OpenOptions& options) {
@@ -123,7 +123,7 @@ Result<BuildOptions> describe(Engine::Compiled& out, const Architecture& archite
   return build;
 }
 
-/// What the passes and kernels of the main part are to heed.
+/// The options for the passes and kernels of the main part.
 PartOptions part_options(const Engine::Compiled& out, const OpenOptions& options) {
   PartOptions own = {.target = out.target,
                      .disabled_passes = out.disabled_passes,
@@ -155,12 +155,12 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
     TOK_TRY(out.voice, architecture->voice(config, files.tensors));
   }
   PartRequest main = {.graphs = {}, .phases = {}, .slots = build.sequences};
-  const auto add_text = [&](const BuildOptions& own, const auto&... notice) -> Result<void> {
+  const auto add_text = [&](const BuildOptions& own, const auto& notice) -> Result<void> {
     PartGraph& text = main.graphs.emplace_back(Graph(), out.target);
     TOK_TRY(text.graph, architecture->build(config, files.tensors, own));
     if (files.adapters.empty()) return {};
     TOK_TRY(check_task(out, Task::kText));
-    return add_adapters(text.graph, files.adapters, notice...);
+    return add_adapters(text.graph, files.adapters, notice);
   };
   TOK_TRY(add_text(build, options.notice));
   PhaseFacts facts = {.chunk = build.chunk,
@@ -176,7 +176,7 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
   if (verifies) facts.draft_tokens = out.speculation.draft_tokens;
   if (out.vision) {
     facts.images = main.graphs.size();
-    TOK_TRY(add_text(with_images(build, *out.vision)));
+    TOK_TRY(add_text(with_images(build, *out.vision), nullptr));
   }
   facts.sound = main.graphs.size();
   if (out.speech) {
@@ -229,7 +229,7 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
   const auto positions = smaller_cache(compiled, device, options);
   if (positions && !*positions) return compiled;
   if (!positions && !reads_host_memory(device)) return Failure(positions.error());
-  // Where not even one context fits, weights stay elsewhere.
+  // A limit below even one context keeps weights elsewhere.
   OpenOptions smaller = options;
   if (positions) {
     smaller.cache_tokens = **positions;

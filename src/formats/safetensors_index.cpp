@@ -1,5 +1,6 @@
 // model.safetensors.index.json, and several files read as one.
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "formats/printable.h"
@@ -66,13 +67,14 @@ Result<TensorFile> read_shards(std::string_view index_name, const SafetensorsInd
     TOK_TRY(shards.emplace_back(),
             unread != nullptr ? read_safetensors(source, *unread) : read_safetensors(source));
   }
-  const auto is_unread = [&](const std::string& name) {
-    return unread != nullptr && std::ranges::count(*unread, name, &UnreadTensor::name) > 0;
-  };
+  std::set<std::string_view> unread_names;
+  if (unread != nullptr) {
+    for (const UnreadTensor& tensor : *unread) unread_names.insert(tensor.name);
+  }
   std::vector<TensorInfo> tensors;
   for (const auto& [name, shard] : index.tensors) {
     const TensorInfo* found = shards[shard].find(name);
-    if (found == nullptr && is_unread(name)) continue;
+    if (found == nullptr && unread_names.contains(name)) continue;
     if (found == nullptr) {
       return invalid_input("{}: Tensor \"{}\" is placed in \"{}\", but that file does not hold it.",
                            index_name, printable(name), index.shards[shard]);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "report/config_fields.h"
 #include "report/wished_model.h"
@@ -46,7 +48,7 @@ Nearest compare(const Architecture& architecture, const ConfigReader& config,
   };
   std::set<std::string> unknown;
   for (const std::string& name : promised) {
-    // What a packed matrix consists of stands beside its plain name.
+    // The parts of a packed matrix stand beside its plain name.
     const bool is_part = is_wished(name.substr(0, name.rfind('.')) + ".weight");
     if (!is_wished(name) && !is_part) unknown.insert(without_numbers(name));
   }
@@ -59,18 +61,18 @@ double likeness(const Nearest& one, size_t tensors) {
   return double(one.found) / double(std::max<size_t>(one.wished + tensors - one.found, 1));
 }
 
-/// Whether `one` is for that config.json rather than the other: by its model_type, since it takes
-/// it at all, or since it reads more of its fields.
-bool takes_more(const Nearest& one, const Nearest& other, const Json& config,
-                const Wishes::Names& promised) {
+/// The equal that model_type names, that takes the config and that reads most of its fields.
+Nearest& best_for(const Json& config, const Wishes::Names& promised, std::vector<Nearest>& equals) {
+  if (equals.size() == 1) return equals[0];
   const Json* type = config.find("model_type");
-  const auto is_named = [&](const Nearest& nearest) {
-    return type != nullptr && *type == Json(nearest.architecture->model_type);
+  const auto key = [&](const Nearest& one) {
+    const bool is_named = type != nullptr && *type == Json(one.architecture->model_type);
+    return std::tuple(!is_named, !one.config_error.empty(),
+                      unread_fields(*one.architecture, config, promised).size());
   };
-  if (is_named(one) != is_named(other)) return is_named(one);
-  if (one.config_error.empty() != other.config_error.empty()) return one.config_error.empty();
-  return unread_fields(*one.architecture, config, promised).size() <
-         unread_fields(*other.architecture, config, promised).size();
+  std::vector<decltype(key(equals[0]))> keys;
+  for (const Nearest& one : equals) keys.push_back(key(one));
+  return equals[size_t(std::ranges::min_element(keys) - keys.begin())];
 }
 
 }  // namespace
@@ -79,16 +81,17 @@ Nearest nearest_architecture(const Json& config, const TensorFile& file,
                              const UnreadTensors& unread) {
   const ConfigReader reader(config, "config.json");
   const Wishes::Names promised = promised_names(file, unread);
-  Nearest best;
+  std::vector<Nearest> best;  // alike in the same degree
+  double most = 0;
   for (const Architecture& architecture : architectures()) {
     Nearest one = compare(architecture, reader, file, promised);
-    if (one.found == 0) continue;
-    const double better = likeness(one, promised.size()) - likeness(best, promised.size());
-    if (better > 0 || (better == 0 && takes_more(one, best, config, promised))) {
-      best = std::move(one);
-    }
+    const double own = likeness(one, promised.size());
+    if (own == 0 || own < most) continue;
+    if (own > most) best.clear();
+    most = own;
+    best.push_back(std::move(one));
   }
-  return best;
+  return best.empty() ? Nearest() : std::move(best_for(config, promised, best));
 }
 
 }  // namespace tokamak

@@ -71,8 +71,7 @@ constexpr Rename kQwen35Names[] = {
 
 /// The file keeps no word of biases but the tensors themselves.
 void llama(Fields& f) {
-  f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
-  f.config.set("mlp_bias", f.has_tensor("blk.0.ffn_gate.bias"));
+  biases(f);
   const uint32_t window = f.reader.count(f.key("attention.sliding_window"), 0);
   if (const uint32_t experts = f.reader.count(f.key("expert_count"), 0); experts != 0) {
     f.config.set("num_experts", experts).set("num_local_experts", experts);
@@ -120,9 +119,7 @@ void gemma3(Fields& f) {
   }
   f.config.set("query_pre_attn_scalar", scalar);
   f.config.set("rope_local_base_freq", f.positive("rope.freq_base_swa", 10000.0));
-  for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
-    if (f.has(name)) f.config.set(name, f.positive(name, 1.0));
-  }
+  softcaps(f);
   if (!f.has("rope.freq_base")) f.reader.positive(f.key("rope.freq_base"));  // has no default
   gemma3_windows(f, layers);
 }

@@ -1,4 +1,4 @@
-// What differs between the architectures of GGUF files; tables, read by config.cpp and names.cpp.
+// The differences between architectures of GGUF files; tables, read by config.cpp and names.cpp.
 #pragma once
 #include <span>
 #include <string>
@@ -60,11 +60,15 @@ inline bool is_true(const Json& value) {
 
 std::span<const Architecture> architectures();
 
-/// What Gemma 4 has beside the common fields.
+/// The fields of Gemma 4 beside the common ones.
 void gemma4(Fields& f);
-/// What Qwen3.5 has, and what it has with experts.
+/// The fields that Qwen3.5 adds, and those that it adds with experts.
 void qwen3_5(Fields& f);
 void qwen3_5_moe(Fields& f);
+/// Whether attention and MLP have biases, by the tensors of the first layer.
+void biases(Fields& f);
+/// The caps on scores and logits, where the file has them.
+void softcaps(Fields& f);
 /// The rows of families.cpp.
 std::span<const Architecture> families();
 /// Which layers slide: a period, or a list, as newer converters write it, as layer_types. Without

@@ -164,7 +164,7 @@ Result<Json> make_config(const GgufFile& file, const Architecture& architecture)
   f.config.set("num_attention_heads", heads)
       .set("num_key_value_heads", largest(f, "attention.head_count_kv", architecture.lists, heads));
   f.config.set("head_dim", head_dim);
-  // Where every layer has experts there may be no other MLP.
+  // A model with experts in every layer may have no other MLP.
   const bool is_all_experts = f.has("expert_feed_forward_length") && !f.has("feed_forward_length");
   f.config.set("intermediate_size",
                largest(f, is_all_experts ? "expert_feed_forward_length" : "feed_forward_length",

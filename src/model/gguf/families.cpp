@@ -27,11 +27,6 @@ constexpr Rename kHunyuanNames[] = {
     {"attn_q_norm", "self_attn.query_layernorm"},
 };
 
-void biases(Fields& f) {
-  f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
-  f.config.set("mlp_bias", f.has_tensor("blk.0.ffn_gate.bias"));
-}
-
 /// The largest model scales scores by hidden / heads, the others by the size of a head; the file
 /// does not have the number.
 void gemma2(Fields& f) {
@@ -42,9 +37,7 @@ void gemma2(Fields& f) {
                                             ? per_head
                                             : f.size("attention.key_length", per_head));
   f.config.set("sliding_window", f.size("attention.sliding_window", 4096));
-  for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
-    if (f.has(name)) f.config.set(name, f.positive(name, 1.0));
-  }
+  softcaps(f);
 }
 
 /// OLMo 3 is OLMo 2 with windows.
@@ -141,6 +134,17 @@ constexpr Architecture kFamilies[] = {
 };
 
 }  // namespace
+
+void biases(Fields& f) {
+  f.config.set("attention_bias", f.has_tensor("blk.0.attn_q.bias"));
+  f.config.set("mlp_bias", f.has_tensor("blk.0.ffn_gate.bias"));
+}
+
+void softcaps(Fields& f) {
+  for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (f.has(name)) f.config.set(name, f.positive(name, 1.0));
+  }
+}
 
 void set_layer_types(Fields& f, uint32_t period) {
   constexpr std::string_view kPattern = "attention.sliding_window_pattern";

@@ -1,7 +1,7 @@
 // Gemma 4 inside GGUF. Reference: llama.cpp's conversion/gemma.py (Gemma4Model) and
 // gguf-py/gguf/constants.py.
 //
-// What differs from the other architectures: full layers have key_length and sliding ones
+// The differences from the other architectures: full layers have key_length and sliding ones
 // key_length_swa; the heads of keys and values and the sizes of MLPs may be lists with a number per
 // layer; rope_freqs.weight holds 1 for the pairs of a full layer that turn and 1e30 for the others.
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<bool> sliding_layers(Fields& f, uint32_t layers) {
   return out;
 }
 
-/// What a list has for the first layer of a kind; the number itself where it is one for all.
+/// The number of a list for the first layer of a kind; the number itself where it is one for all.
 uint32_t of_kind(Fields& f, std::string_view name, const std::vector<bool>& sliding, bool wanted) {
   const Json* value = f.reader.find(f.key(name));
   if (value == nullptr || !value->is_array()) return f.size(name);

@@ -61,7 +61,7 @@ struct Fake {
     TOK_TRY(TensorFile file, TensorFile::make({source}, tensors, values));
     return import_gguf({std::move(file), GgufMetadata(source, values, {})});
   }
-  /// As a file would have it, in which whole numbers are integers.
+  /// The config as a file would have it, in which whole numbers are integers.
   Json config() const {
     auto model = import();
     if (model) return *Json::parse(model->config.dump());

@@ -1,7 +1,7 @@
 // Qwen3.5 inside GGUF. Reference: llama.cpp's conversion/qwen.py (Qwen3_5TextModel and what it
 // derives from) and gguf-py/gguf/tensor_mapping.py.
 //
-// What differs from the other architectures: the gated delta rule is given in the words of state
+// The differences from the other architectures: the gated delta rule is given in the words of state
 // space models; its value heads go by turns through the key heads, where the checkpoint has those
 // of one key head side by side, and instead of A_log the file has -exp(A_log). Layers after the
 // last one predict further tokens.
