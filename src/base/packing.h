@@ -59,7 +59,7 @@ inline constexpr std::array<Stream, 4> kStreams = {Stream::kLow, Stream::kHigh, 
 /// Bytes of one row of `columns` weights in a stream; 0 where the format has no such stream.
 uint64_t stream_row_bytes(const Packing& packing, Stream stream, uint64_t columns);
 
-/// Where each stream of [rows, columns] begins, and after the last one how long all are.
+/// The beginning of each stream of [rows, columns], and after the last one the length of all.
 std::array<uint64_t, 5> stream_offsets(const Packing& packing, uint64_t rows, uint64_t columns);
 
 /// Bytes of a matrix [rows, columns] of any type, packed or not.

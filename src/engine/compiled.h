@@ -10,7 +10,7 @@
 
 namespace tokamak {
 
-/// What a draft model takes of the device beside the model whose drafts it makes.
+/// The memory that a draft model takes of the device beside the model whose drafts it makes.
 struct DraftMemory {
   uint64_t bytes = 0;       // without what follows
   uint64_t page_bytes = 0;  // for each page of that model's cache, of its own

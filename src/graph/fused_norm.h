@@ -31,7 +31,7 @@ struct FusedNorm {
     visit("plain", op.plain);
   }
   bool operator==(const FusedNorm&) const = default;
-  /// Where the weight is among its operands.
+  /// The index of the weight among its operands.
   size_t weight() const { return adds ? 2 : 1; }
 };
 

@@ -58,7 +58,7 @@ struct LinearGlu {
   bool operator==(const LinearGlu&) const = default;
 };
 
-/// What a fused linear makes of x before the product: x' is
+/// The x' that a fused linear makes of x before the product: x' is
 ///   none            x
 ///   norm            rms_norm(x, w)
 ///   norm_add        s = a + rms_norm(x, w), which is an output, too
@@ -80,7 +80,7 @@ enum class Prologue : uint8_t {
 inline constexpr std::string_view kPrologueNames[] = {
     "none", "norm", "norm_add", "norm_add_norm", "merge_splits", "head_norm", "layer_norm"};
 
-/// What it makes of y = x' Wᵀ + bias:
+/// The result that it makes of y = x' Wᵀ + bias:
 ///   none     y
 ///   glu      activation(even columns) * odd columns
 ///   add      r + y

@@ -93,7 +93,7 @@ bool has_sound_types(const TensorDesc& value) {
          value.shape.size() == 2 && uint64_t(value.shape[0]) == rows;
 }
 
-/// What a node adds to is made for it alone; a row of fixed-point sums by a product that clears it.
+/// A value that a node adds to is made for it alone; a row of fixed-point sums by a product.
 Result<void> check_added_to(const Graph& graph, size_t n, size_t operand) {
   const ValueId sums = graph.nodes[n].inputs[operand];
   const bool is_row_of_sums = graph.at(sums).dtype == DType::kI32;

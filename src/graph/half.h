@@ -7,8 +7,8 @@
 
 namespace tokamak {
 
-/// What something is rounded to, to nearest, ties to even. bf16 holds 8 bits and whatever f32 does;
-/// f16 holds 11, and what is beyond 65504 becomes 65504.
+/// The type that something is rounded to, to nearest, ties to even. bf16 holds 8 bits and whatever
+/// f32 does; f16 holds 11, and a number beyond 65504 becomes 65504.
 enum class Half : uint8_t { kNone, kBf16, kF16 };
 inline constexpr Half kHalves[] = {Half::kNone, Half::kBf16, Half::kF16};
 inline constexpr std::string_view kHalfNames[] = {"none", "bf16", "f16"};

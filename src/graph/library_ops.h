@@ -39,7 +39,7 @@ struct HalfLinear {
   bool operator==(const HalfLinear&) const = default;
 };
 
-/// What linear_glu makes of its product, as `type`:
+/// The values that linear_glu makes of its product, as `type`:
 /// y[t, i] = activation(x[t, 2i]) * x[t, 2i + 1]. n is a multiple of 8.
 ///                                              (x f32 or half [T, 2*n]) -> type [T, n]
 struct PairGlu {

@@ -7,7 +7,7 @@ namespace tokamak {
 
 struct LibraryRules : SoundRules {
   using SoundRules::operator();
-  /// What they read comes in eights: 16 bytes.
+  /// The values that they read come in eights: 16 bytes.
   static constexpr Dim kAligned = 8;
 
   static TensorDesc half_matrix(Dim rows, Dim columns, DType type) {

@@ -1,4 +1,4 @@
-// What stands between the products of attention and attention itself in steps of many rows; see
+// The ops between the products of attention and attention itself in steps of many rows; see
 // fuse/rope_append.cpp. Steps of one token have StepAttention.
 #pragma once
 #include <cstdint>

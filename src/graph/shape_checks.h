@@ -1,4 +1,4 @@
-// What the shape rules of shapes.cpp check operands for.
+// The checks that the shape rules of shapes.cpp have for operands.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -32,8 +32,8 @@ inline bool is_matrix(const TensorDesc& t) {
   return !is_packed(t.dtype) || t.shape[1] % Dim{packing(t.dtype).row_unit()} == 0;
 }
 
-/// What the operands of one node are; a failed check names the op, the operand, what it is and what
-/// it must be.
+/// The operands of one node; a failed check names the op, the operand, its shape and the one it
+/// must have.
 struct ShapeChecks {
   const std::vector<const TensorDesc*>& in;
   std::string_view name;

@@ -6,7 +6,7 @@
 
 namespace tokamak {
 
-/// What a convolution over time reads, so that the rest of it is a product. Row p of the sequence
+/// The rows that a convolution over time reads: the rest of it is a product. Row p of the sequence
 /// has `taps` neighbouring rows of x from stride * p - pad on, zeros where there are none, ordered
 /// as checkpoints order their weights: y[p, c * taps + j] = x[stride * p - pad + j, c].
 ///                                              (x [rows, n]) -> [T, n * taps]
@@ -76,7 +76,7 @@ struct CausalConv {
   bool operator==(const CausalConv&) const = default;
 };
 
-/// What makes several rows of one, in groups of columns: a transposed convolution of 2 * rate taps
+/// An op that makes rows of one, in groups of columns: a transposed convolution of 2 * rate taps
 /// and a stride of rate, whose results before the sequence's end count. It looks back, too, by one
 /// row, and the whole sequence is one step. A row of y holds `rate` rows of `out` columns, one
 /// after another; out[j] has the n / out columns of x from j * (n / out) on:

@@ -17,7 +17,7 @@ namespace tokamak {
 /// How the logit that a cross-encoder gives of a pair of texts becomes a score.
 enum class ScoreFunction : uint8_t { kSigmoid, kIdentity };
 
-/// What the engine needs to know beside the graph.
+/// The facts that the engine needs beside the graph.
 struct ModelFacts {
   std::string architecture;  // as config.json names it
   uint32_t vocab = 0;
@@ -43,12 +43,12 @@ struct Architecture {
   /// Its vision tower; null where it reads text only.
   Result<VisionTower> (*vision)(const ConfigReader&, const TensorFile&,
                                 const TowerBuild&) = nullptr;
-  /// What it hears with; null where it does not.
+  /// The model that it recognizes speech with; null where it does not.
   Result<SpeechModel> (*speech)(const ConfigReader&, const TensorFile&,
                                 const BuildOptions&) = nullptr;
   /// How it speaks; null where it does not.
   Result<VoiceModel> (*voice)(const ConfigReader&, const TensorFile&) = nullptr;
-  /// What it makes a sound from codes with; null where it does not.
+  /// The codec that it makes sound of codes with; null where it does not.
   Result<CodecModel> (*codec)(const ConfigReader&, const TensorFile&) = nullptr;
 };
 

@@ -39,19 +39,19 @@ struct CodecModel {
 
   /// A code is below that: the product of the levels.
   uint32_t codes_per_group() const;
-  /// What the first stage reads: a code is a number of each of the levels, the first changing
+  /// The input of the first stage: a code is a number of each of the levels, the first changing
   /// fastest, and k of L levels is (k - h) / h with h = L / 2, rounded down (finite scalar
   /// quantization, arXiv:2309.15505). Codes [frames, groups]
   /// -> [frames, groups * levels]. Errors: a code that is none. REQUIRES: whole frames.
   Result<std::vector<float>> latents(std::span<const uint32_t> codes) const;
-  /// What each stage has to read for the samples of the frames from `first` on, before `end`, to be
-  /// those of the whole sequence; stages need fewer frames before these the later they come.
+  /// The rows that each stage has to read for the samples of the frames from `first` on, before
+  /// `end`, to be those of the whole sequence; later stages need fewer frames before these.
   std::vector<RowSpan> rows_for(uint64_t first, uint64_t end) const;
   /// How many frames before its own a sample depends on.
   uint32_t context_frames() const;
 };
 
-/// What the files in arch/ share when they write their graphs. Names of tensors are whole.
+/// The part that files in arch/ share when they write their graphs. Names of tensors are whole.
 class CodecBuilder : public GraphBuilder {
  public:
   /// REQUIRES: the file outlives the builder.

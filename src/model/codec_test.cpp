@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-/// As in the codec with 12.5 frames a second.
+/// The codec with 12.5 frames a second.
 CodecModel published() {
   CodecModel model{.stages = {},
                    .sample_rate = 22050,

@@ -171,7 +171,7 @@ TEST(Rope, YarnKeepsHighAndDividesLowFrequencies) {
   expect_near(table.inverse_frequencies,
               {1, 0.23717082, 0.05, 0.0079056942, 0.0025, 0.00079056942, 0.00025, 7.9056942e-05});
   EXPECT_FLOAT_EQ(table.factor, 1.138629436f);  // 0.1 ln 4 + 1
-  // As the cards of Qwen 2.5 and Qwen 3 have it.
+  // The block on the cards of Qwen 2.5 and Qwen 3.
   Parsed qwen(R"({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768})");
   expect_near(rope(qwen, 1e6, 32).inverse_frequencies,
               {1, 0.4216965, 0.17782794, 0.074989421, 0.031622777, 0.013335214, 0.0047799013,
@@ -188,7 +188,7 @@ TEST(Rope, YarnHeedsWhatElseItsBlockSays) {
   expect_near(table.inverse_frequencies, {1, 0.31622777, 0.07160846, 0.0073249973, 0.00125,
                                           0.00039528471, 0.000125, 3.9528471e-05});
   EXPECT_FLOAT_EQ(table.factor, 0.8743062169f);  // (0.0707 ln 8 + 1) / (0.15 ln 8 + 1)
-  // What is 0 or null says nothing; both mscale must be there to count.
+  // A field of 0 or null counts as absent; both mscale must be there to count.
   Parsed unset(R"({"rope_type": "yarn", "factor": 8, "beta_fast": 0, "beta_slow": null,
                    "mscale": 0.707, "mscale_all_dim": 0})");
   EXPECT_FLOAT_EQ(rope(unset, 10000.0, 16).factor, 1.207944154f);  // 0.1 ln 8 + 1

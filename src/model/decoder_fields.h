@@ -39,8 +39,8 @@ Result<std::vector<bool>> read_full_layers(const ConfigReader& config, uint32_t 
                                            uint32_t period,
                                            std::string_view other = "sliding_attention");
 
-/// As read_full_layers, but without layer_types the full layers are those that full_attn_idxs
-/// lists; without either, all.
+/// Reads like read_full_layers, but without layer_types the full layers are those that
+/// full_attn_idxs lists; without either, all.
 Result<std::vector<bool>> read_listed_layers(ConfigReader& config, uint32_t layers,
                                              std::string_view other);
 

@@ -1,4 +1,4 @@
-// What each architecture of Llama's shape makes of its own fields of config.json, and what it
+// The fields of config.json that each architecture of Llama's shape reads or
 // refuses.
 #include "model/decoder.h"
 

@@ -1,5 +1,5 @@
-// What a checkpoint says of its model beside the tensors: config.json and its relatives, each
-// parsed once, when the files are read. What the fields mean is for those who need them.
+// The facts of a checkpoint about its model beside the tensors: config.json and its relatives, each
+// parsed once, when the files are read. Their meaning is for those who need them.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// What an embedding model makes of the last hidden states instead of logits.
+// The vectors that an embedding model makes of the last hidden states instead of logits.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// What Gemma 3 and 4 make of their own fields of config.json.
+// The fields of config.json that Gemma 3 and 4 read.
 #include <gtest/gtest.h>
 
 #include "graph/text.h"

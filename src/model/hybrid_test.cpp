@@ -1,4 +1,4 @@
-// What LFM2 and Qwen3.5 make of their own fields of config.json.
+// The fields of config.json that LFM2 and Qwen3.5 read.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kWeightEnding = ".weight", kA = ".lora_A.weight", kB = ".lora_B.weight";
 constexpr uint32_t kRankUnit = 8;  // of LoraDown and LoraUp
 
-/// What kind of model stands around a module does not tell it from others: the same layers are
+/// The model around a module does not distinguish it from others: the same layers are
 /// "model.layers" of a text model and "model.language_model.layers" of one that reads images.
 std::string_view inner_name(std::string_view name) {
   for (bool again = true; again;) {
@@ -90,7 +90,7 @@ std::string kinds_text(const Modules& modules) {
   return text;
 }
 
-/// What one adapter has for a module.
+/// The tensors of one adapter for a module.
 struct Pair {
   const TensorInfo* a = nullptr;
   const TensorInfo* b = nullptr;
@@ -144,7 +144,7 @@ class Adapter {
     return name;
   }
 
-  /// What is said of a tensor that does not fit: perhaps the model is another one.
+  /// The error for a tensor that does not fit: perhaps the model is another one.
   Failure wrong(const TensorInfo& tensor, const std::string& text) const {
     const std::string base =
         config_.base.empty() ? "" : fmt::format(" The adapter was made for \"{}\".", config_.base);
@@ -289,7 +289,7 @@ class Rewriter {
     return {};
   }
 
-  /// What takes the place of that value.
+  /// The value that takes the place of that one.
   ValueId adapted(ValueId id) {
     if (const auto found = waiting_.find(id); found != waiting_.end()) {
       const Product product = found->second;

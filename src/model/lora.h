@@ -13,7 +13,7 @@
 
 namespace tokamak {
 
-/// What a folder of an adapter holds, read but not interpreted.
+/// The content of an adapter's folder, read but not interpreted.
 struct LoraFiles {
   std::string name;   // by which requests ask for it
   std::string where;  // the folder, for messages

@@ -11,7 +11,7 @@
 namespace tokamak {
 namespace {
 
-/// As read_constant(): so much is copied at once.
+/// The bytes that are copied at once, like in read_constant().
 constexpr uint64_t kPieceBytes = uint64_t{512} << 10;
 /// Pieces and shares begin at multiples of that many rows, so their bytes at multiples of 4.
 constexpr uint64_t kRowUnit = 4;

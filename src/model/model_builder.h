@@ -124,7 +124,7 @@ class ModelBuilder : public GraphBuilder {
   bool embeds() const { return options_.embedding.has_value(); }
   /// Pools the rows and applies the dense layers: [O, dimensions]. x: the normed output_rows().
   Result<Graph> finish_embedding(ValueId x);
-  /// As GraphBuilder's, for logits: an error where an embedding is asked for.
+  /// Finishes like GraphBuilder, for logits: an error where an embedding is wanted.
   Result<Graph> finish(ValueId logits);
 
   /// True when the checkpoint has prefix + name.

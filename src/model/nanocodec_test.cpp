@@ -1,4 +1,4 @@
-// What NanoCodec makes of its config and its tensors.
+// The config and the tensors that NanoCodec reads.
 #include <gtest/gtest.h>
 
 #include "model/arch.h"

@@ -1,4 +1,4 @@
-// What NeMo's model_config.yaml says, as the config.json that this engine reads.
+// The fields of NeMo's model_config.yaml, as the config.json that this engine reads.
 #pragma once
 #include "base/json.h"
 #include "base/result.h"

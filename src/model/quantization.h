@@ -1,5 +1,5 @@
-// What config.json says about how matrices are packed: MLX's "quantization" and the
-// "quantization_config" of GPTQ, or GPTQ's own quantize_config.json. It is held against the
+// The fields of config.json about how matrices are packed: MLX's "quantization" and the
+// "quantization_config" of GPTQ, or GPTQ's own quantize_config.json. They are checked against the
 // tensors, which decide (stored_matrix.h).
 #pragma once
 #include <map>
@@ -21,7 +21,7 @@ struct Quantization {
   Numbers all;
   std::map<std::string, Numbers, std::less<>> modules;  // exceptions, by the name of the module
 
-  /// What holds for the matrix `module` + ".weight".
+  /// The numbers for the matrix `module` + ".weight".
   const Numbers& of(std::string_view module) const;
 };
 

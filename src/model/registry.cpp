@@ -3,7 +3,7 @@
 namespace tokamak {
 namespace {
 
-// What model_type alone means comes before others of that type.
+// The row that model_type alone means comes before others of that type.
 constexpr Architecture kArchitectures[] = {
     {"BertModel", "bert", bert_facts, build_bert},
     {"BertForMaskedLM", "bert", bert_facts, build_bert},

@@ -48,7 +48,7 @@ std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint6
 /// FileBytes of a row in the blocks of a GGUF file. REQUIRES: a type that GGUF has.
 uint64_t block_row_bytes(DType type, uint64_t columns);
 
-/// What a row of GGUF blocks has in `stream`.
+/// Writes the part of a row of GGUF blocks that belongs in `stream`.
 void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64_t columns,
                       std::byte* out);
 

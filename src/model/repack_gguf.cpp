@@ -10,7 +10,7 @@
 namespace tokamak {
 namespace {
 
-/// Where the fields of a block begin.
+/// The beginnings of a block's fields.
 struct Block {
   uint32_t weights, bytes;
   uint32_t scales, low, high;  // byte offsets; high: of the types that have a stream for it

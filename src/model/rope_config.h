@@ -7,11 +7,11 @@
 
 namespace tokamak {
 
-/// Where the rotary frequencies are: rope_scaling, unless it is empty, even where rope_parameters
-/// is there too.
+/// The place of the rotary frequencies: rope_scaling, unless it is empty, even where
+/// rope_parameters is there too.
 ConfigReader rope_fields(const ConfigReader& config);
 
-/// What rope_theta or partial_rotary_factor is where rope_fields do not say it: the top-level
+/// The value of rope_theta or partial_rotary_factor where rope_fields lacks it: the top-level
 /// field, else that of rope_parameters. The reference forgets the latter where there is
 /// rope_scaling, and takes its own default.
 double read_rope_field(ConfigReader& config, std::string_view name, double otherwise);
@@ -29,7 +29,7 @@ Json overwritten(const Json* fields, const Json& by);
 RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim,
                     uint32_t& max_positions);
 
-/// What YaRN multiplies cos and sin by where `factor` times as many positions are wanted; mscale 1
+/// The factor of YaRN for cos and sin where `factor` times as many positions are wanted; mscale 1
 /// is the paper's.
 double yarn_magnitude(double factor, double mscale);
 

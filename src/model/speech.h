@@ -40,7 +40,7 @@ std::string ahead_input(uint32_t ahead);
 /// The only element of a tensor of floats.
 Result<float> scalar(const TensorFile& file, const std::string& name);
 
-/// What the first stage reads.
+/// The input of the first stage.
 enum class SoundInput : uint8_t {
   kSamples,  // a row is a sample
   kLogMel,   // log-mel features of a window of one length
@@ -63,7 +63,7 @@ struct SpeechModel {
   uint32_t min_rows() const;
 };
 
-/// What the files in arch/ share when they write their graphs.
+/// The part that files in arch/ share when they write their graphs.
 class SpeechBuilder : public ModelBuilder {
  public:
   /// REQUIRES: the file outlives the builder. `frames`: most rows of the encoder.
@@ -83,7 +83,7 @@ class SpeechBuilder : public ModelBuilder {
   ValueId attention_in_window(ValueId q, ValueId k, ValueId v, uint32_t head_dim, uint32_t back,
                               uint32_t ahead);
 
-  /// What layer `layer` of the decoder will attend to.
+  /// Keeps the keys and values that layer `layer` of the decoder will attend to.
   void keep(uint32_t layer, ValueId k, ValueId v, uint32_t head_dim);
   /// Its attention to that, in the decoder's graph.
   ValueId attention_to_heard(uint32_t layer, ValueId q, uint32_t heads, uint32_t head_dim);

@@ -27,7 +27,7 @@ constexpr std::string_view kParts[] = {
     "vision_tower",
 };
 
-/// What quantised matrices consist of beside or in place of "x.weight".
+/// The tensors of quantised matrices beside or in place of "x.weight".
 constexpr std::string_view kCompanions[] = {".scales", ".biases", ".qweight", ".qzeros", ".g_idx"};
 
 constexpr size_t kShown = 3;

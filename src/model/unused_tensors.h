@@ -1,6 +1,6 @@
-// What a checkpoint holds and a graph does not read: parts of the model that this engine leaves out
-// on purpose, and tensors that nobody expected. The second kind is worth a word to the user: a
-// weight that is not used is often the sign of an answer that is not right.
+// The tensors of a checkpoint that a graph does not read: parts of the model that this engine
+// leaves out on purpose, and others that nobody expected. The second kind is worth a word to the
+// user: a weight that is not used is often the sign of an answer that is not right.
 #pragma once
 #include <map>
 #include <span>

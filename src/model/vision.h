@@ -67,7 +67,7 @@ struct TowerBuild {
   DType kv_dtype = DType::kF32;  // of the keys and values, of which there are no q8
 };
 
-/// What the towers' files share when they write their graphs.
+/// The part that the towers' files share when they write their graphs.
 class VisionBuilder : public ModelBuilder {
  public:
   /// REQUIRES: the file outlives the builder. `prefix` stands before the tower's tensors; `patches`

@@ -23,11 +23,11 @@ struct VoiceModel {
   uint32_t groups = 0;       // codebooks, which is how many tokens a frame has
   uint32_t codes = 0;        // of each codebook
   double step = 1;           // from the position of a frame to that of the next
-  /// What stands around the parts of a prompt and of the sound.
+  /// The tokens around the parts of a prompt and of the sound.
   uint32_t start_of_text = 1, end_of_text = 2;
   uint32_t start_of_speech = 0, end_of_speech = 0, start_of_human = 0, end_of_human = 0;
   uint32_t start_of_ai = 0;
-  /// What each layer with attention multiplies positions by.
+  /// The factors of positions in each layer with attention.
   std::map<uint32_t, std::vector<float>> frequencies;
   /// From the numbers that describe a speaker to a row of hidden states: [hidden, speaker_size];
   /// none where the model has one voice.
@@ -46,7 +46,7 @@ struct VoiceModel {
   Result<std::vector<float>> speaker_row(std::span<const float> speaker) const;
 };
 
-/// Where tokens stand, one after the other.
+/// The positions of tokens, one after the other.
 class FramePositions {
  public:
   /// REQUIRES: the model outlives it.

@@ -24,7 +24,7 @@ constexpr uint64_t kPieceBytes = uint64_t{512} << 10;
 /// of 4 whatever a row has.
 constexpr uint64_t kRowUnit = 4;
 
-/// Where a share begins; it ends where the next one does. Index `count` begins after the last row.
+/// The beginning of a share, the end of the one before. Index `count` begins after the last row.
 uint64_t share_begin(uint64_t rows, uint64_t index, uint64_t count) {
   return index == count ? rows : rows * index / count / kRowUnit * kRowUnit;
 }
@@ -261,7 +261,7 @@ Result<void> read_weight_norm(const TensorFile& file, const TensorDesc& constant
   return {};
 }
 
-/// As long as the context, so it comes in pieces too.
+/// A table as long as the context, so it comes in pieces too.
 Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recipe, Share share,
                               const WriteBytes& write) {
   const uint64_t rows = uint64_t(constant.shape[0]);

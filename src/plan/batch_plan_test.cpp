@@ -1,4 +1,4 @@
-// What a plan makes of several sequences and of inputs that its rows have.
+// The plan for several sequences and for inputs that their rows have.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -162,8 +162,8 @@ class Capture {
     return {};
   }
 
-  /// What the device runs ahead of the program must not reach states for good, and prompts that
-  /// begin alike shall not run their beginning twice.
+  /// A step that the device runs ahead must not reach states for good, and prompts that begin alike
+  /// shall not run their beginning twice.
   void add_state_copies() {
     const auto runs_ahead = [](const Phase& phase) { return chooses(phase.kind); };
     if (std::ranges::none_of(plan_.phases, runs_ahead)) return;
@@ -357,7 +357,7 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       cost.bytes += bytes(in) / experts * std::min<uint64_t>(choices, experts);
       cost.flops += 2 * element_count(in.shape, 1) / experts * choices;
     } else if (part != nullptr && &in == &step.inputs[1]) {
-      // Of some rows, of a constant or of what became bf16 of one.
+      // The cost of some rows, of a constant or of one that became bf16.
       const uint64_t columns = uint64_t(in.shape[1]);
       cost.bytes += part->rows * columns * dtype_bytes(in.dtype);
       cost.flops += 2 * part->rows * columns * tokens;

@@ -33,8 +33,8 @@ bool is_written_by_device(BufferUse use);
 struct Buffer {
   BufferUse use = BufferUse::kActivation;
   uint64_t bytes = 0;  // a multiple of 16
-  /// What it holds, where that is one tensor: constants, states and tables. Of a weight that is cut
-  /// each part is a constant of its own, whose recipe names its rows. Activation buffers hold one
+  /// The tensor that it holds, where it is one: constants, states and tables. Each part of a weight
+  /// that is cut is a constant of its own, whose recipe names its rows. Activation buffers hold one
   /// tensor after another and have no description.
   TensorDesc tensor;
   /// A constant that stays in the host's memory, where kernels read it over the bus; only for
@@ -68,7 +68,7 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// What a phase is for.
+/// The purpose of a phase.
 enum class PhaseKind : uint8_t {
   kPrefill,  // any number of tokens of each sequence
   kImages,  // the same, where the host gives the angles of each row: images stand in two dimensions
@@ -103,7 +103,7 @@ struct Phase {
   bool operator==(const Phase&) const = default;
 };
 
-/// Of logits: each output row has them for the whole vocabulary.
+/// The limit of outputs with logits: each output row has them for the whole vocabulary.
 inline constexpr uint32_t kMaxPromptOutputs = 8;
 
 struct Plan {
@@ -128,7 +128,7 @@ struct Plan {
   size_t phase_for(uint64_t tokens, PhaseKind kind = PhaseKind::kPrefill) const;
   /// `phase`, or the one that takes its place for a step at that position.
   size_t phase_at(size_t phase, uint32_t position) const;
-  /// Where phase_at() changes after that position; the largest number when nowhere.
+  /// The position after that one at which phase_at() changes; the largest number without one.
   uint32_t change_after(size_t phase, uint32_t position) const;
   bool operator==(const Plan&) const = default;
 };
@@ -140,7 +140,7 @@ uint32_t max_outputs(const Plan& plan, const Phase& phase);
 /// Whether the rows of a step are output rows, of which there may be several.
 bool is_for_outputs(const Plan& plan, const Phase& phase, const Step& step);
 BatchAccess batch_access(const Plan& plan, const Phase& phase, const Step& step);
-/// What a step runs.
+/// The size of what a step runs.
 struct BatchSize {
   uint32_t rows = 1, slots = 1, outputs = 1;
   bool operator==(const BatchSize&) const = default;
@@ -165,9 +165,9 @@ struct BufferCopy {
   BufferCopy reversed() const { return {to, from, to_first, from_first, bytes}; }
 };
 
-/// What no page holds of a sequence, to come back to: recurrent states, and the keys and values in
-/// windows. A plan in which the device runs ahead has room for some checkpoints of the first, a
-/// plan for several sequences for one of each sequence, of both.
+/// The state of a sequence that no page holds, to come back to: recurrent states, and the keys and
+/// values in windows. A plan in which the device runs ahead has room for some checkpoints of the
+/// first, a plan for several sequences for one of each sequence, of both.
 inline constexpr uint32_t kMinCheckpoints = 2;
 /// How many checkpoints hold all that a sequence has; 0: none do, or there is nothing to hold.
 uint32_t checkpoints(const Plan& plan);
@@ -204,7 +204,7 @@ struct CaptureOptions {
 /// that it is an activation, its size and the limit).
 Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const CaptureOptions& options);
 
-/// What one step of `tokens` tokens moves and computes; attention counts the keys and values of
+/// The bytes and operations of one step of `tokens` tokens; attention counts the keys and values of
 /// `kv_length` positions (within the window), which each of `sequences` has of its own; kv_append
 /// and rope_append count those of the step's tokens.
 /// For the roofline in `inspect` and `bench`.

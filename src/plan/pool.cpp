@@ -135,7 +135,7 @@ class Search {
     return sizes;
   }
 
-  /// What tells ways apart: equal buffers do not.
+  /// The key that distinguishes ways: equal buffers do not.
   static Indices key(const Sizes& sizes, Indices free_from, uint32_t now) {
     for (uint32_t& moment : free_from) moment = std::max(moment, now);
     for (size_t begin = 0, end = 0; begin < sizes.size(); begin = end) {

@@ -18,7 +18,7 @@ struct Shard {
 /// many rows must stay together, 1 or those of an expert. 0 for any other value.
 uint64_t rows_together(const Graph& graph, ValueId id);
 
-/// As few parts of at most `limit` bytes as there can be, of about equal length; of a weight of
+/// The fewest parts of at most `limit` bytes, of about equal length; of a weight of
 /// several types so of the rows of each. None when the whole is of one type and no larger than
 /// that, or the least part is. Parts begin at even rows, at multiples of `together`, and where so
 /// many rows fit at multiples of kArgmaxBlock. REQUIRES: a weight of [rows, columns].

@@ -1,4 +1,4 @@
-// What benchmarks and profiles compare with, measured through the same plans and kernels.
+// The bandwidth that benchmarks and profiles compare with, measured through the same plans.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -65,7 +65,7 @@ ProductSize product_size(const DeviceInfo& device) {
   return {2048, 1024};
 }
 
-/// As reading(), of many rows.
+/// Streams like reading(), with many rows.
 Result<Stream> multiplying(ProductSize size) {
   Stream stream{.constant = 1.0f / float(size.n)};
   stream.tokens = size.rows;

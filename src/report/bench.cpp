@@ -13,7 +13,7 @@ namespace tokamak {
 namespace {
 
 constexpr uint32_t kCheckPrompt = 8, kCheckSteps = 8;
-/// What the sampled test draws by; with a list, top_k is what makes it enough for any model.
+/// The options of the sampled test; with a list, top_k makes it enough for any model.
 constexpr SamplingParams kSampled = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .seed = 1};
 
 std::span<const float> last_row(std::span<const float> rows, size_t vocab) {

@@ -1,5 +1,5 @@
-// What `tokamak bench` measures: prefill and decode on one device, against the bandwidth that the
-// same device shows in a copy, with checks that the numbers timed are right.
+// The measurements of `tokamak bench`: prefill and decode on one device, against the bandwidth that
+// the same device shows in a copy, with checks that the numbers timed are right.
 //
 // Prompts are random token ids of a fixed seed. Each test is run once to warm up, then
 // `repetitions` times. Every repetition is a measurement: speeds are their mean and standard
@@ -17,7 +17,7 @@
 
 namespace tokamak {
 
-/// What a benchmark measures: it depends on the model.
+/// The kind of a benchmark: it depends on the model.
 enum class BenchKind : uint8_t { kText, kImage, kHears, kSpeaks, kTexts, kCodec };
 
 struct BenchOptions {
@@ -38,8 +38,8 @@ struct BenchOptions {
   std::optional<bool> check;
   std::string reference = "cpu";  // the backend of it
 
-  // Of models whose work is something else than text after text; the rest of these options, but for
-  // repetitions, is not for them.
+  // The options for models whose work is something else than text after text; the rest of these
+  // options, but for repetitions, is not for them.
   uint32_t image_side = 0;      // pixels of the image that a model for text is shown; 0: none
   uint32_t texts = 512;         // that are embedded, or pairs that are ranked
   uint32_t text_tokens = 128;   // of each
@@ -67,7 +67,7 @@ struct MeanAndDeviation {
 /// REQUIRES: at least one.
 MeanAndDeviation mean_of(std::span<const double> samples);
 
-/// What sequences that generate feel of a long prompt that arrives beside them.
+/// The delay of sequences that generate while a long prompt arrives beside them.
 struct Arrival {
   uint32_t prompt = 0;        // its tokens
   double before_seconds = 0;  // between two tokens of a sequence before it arrives: the median
@@ -93,8 +93,8 @@ struct BenchTest {
   /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
   std::string name() const;
   uint32_t tokens() const { return sequences * (prompt + generate); }
-  /// What one sequence needs, which begins with a token at least; those beside which a prompt
-  /// arrives generate until it has been read.
+  /// The positions that one sequence needs, which begins with a token at least; those beside which
+  /// a prompt arrives generate until it has been read.
   uint64_t positions() const {
     const bool begins = sequences > 1 || depth + prompt == 0;
     const uint64_t own = uint64_t{depth} + prompt + generate + begins;
@@ -104,7 +104,7 @@ struct BenchTest {
   std::vector<double> speeds() const;
   double tokens_per_second() const { return tokens() / timing_of(seconds).median; }
   double bytes_per_second() const { return bytes_per_token * tokens_per_second(); }
-  /// What the test takes at least: its bytes at `bandwidth`, its launches one after the other.
+  /// The least time of the test: its bytes at `bandwidth`, its launches one after the other.
   double floor_seconds(double bandwidth, double launch_seconds) const {
     return tokens() * (bytes_per_token / bandwidth + launches_per_token * launch_seconds);
   }
@@ -157,7 +157,7 @@ struct BenchReport {
   }
 };
 
-/// What a report says of the model and the device before anything is measured.
+/// The facts about the model and the device before anything is measured.
 BenchReport described(const Engine& engine);
 
 /// The tests, and whether greedy decoding repeats itself. Errors: more tokens than the context has.

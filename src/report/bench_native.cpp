@@ -39,7 +39,7 @@ bool uses_f16(const Plan& plan) {
   });
 }
 
-/// Where results are compared with, and in f32.
+/// The options of the reference, in f32.
 OpenOptions reference_of(const std::string& model, const OpenOptions& open,
                          const BenchOptions& options) {
   OpenOptions reference;

@@ -72,7 +72,7 @@ Table speeds_table(const BenchReport& report) {
   return table;
 }
 
-/// What a token costs.
+/// The costs of a token.
 Table costs_table(const BenchReport& report) {
   const auto right = Table::Align::kRight;
   Table table;
@@ -270,7 +270,7 @@ std::string parameters_text(uint64_t parameters) {
                          : fmt::format("{:.2f} B", millions / 1000);
 }
 
-/// What was measured with.
+/// The program that measured.
 Json program_json(const BenchReport& report) {
   Json out;
   out.set("build_version", report.version).set("build_commit", report.commit);

@@ -1,4 +1,4 @@
-// What `tokamak bench` measures of models that hear and speak.
+// The benchmarks of speech models, both ways.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -15,7 +15,7 @@ namespace tokamak {
 namespace {
 
 constexpr double kHeardSeconds = 30, kSaidSeconds = 10;
-/// What is said of the sentence: enough to hear when it begins and how fast it goes on.
+/// The sentence that is spoken: enough to time its beginning and how fast it goes on.
 constexpr std::string_view kSentence =
     "Good morning, and welcome to the news: the weather stays as it has been all week.";
 /// The small piece of work that is checked has these sizes.
@@ -147,7 +147,7 @@ Result<std::vector<WorkTest>> time_codec(Codec& codec, const BenchOptions& optio
   const uint32_t groups = codec.groups();
   const auto codes = random_ids(size_t{frames} * groups, codec.codes_per_group());
   std::vector<WorkTest> tests;
-  // As SoundChunks take them: first few, then more; and all that there are.
+  // The pieces of SoundChunks: first few, then more; and all that there are.
   for (const uint32_t piece : {5u, 25u, frames}) {
     if (piece > frames || (!tests.empty() && piece == 25 && frames == 25)) continue;
     WorkTest& test = tests.emplace_back(

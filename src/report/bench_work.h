@@ -14,7 +14,7 @@ bool is_other_work(const Engine::Compiled& compiled, const BenchOptions& options
 
 BenchKind bench_kind(const Engine::Compiled& compiled, const BenchOptions& options);
 
-/// What such a model must be opened with beside what the user says.
+/// The options that such a model needs beside the user's.
 void prepare_work(const BenchOptions& options, OpenOptions& open);
 
 /// The tests of the model's kind. Errors: a text or an image that does not fit into its context.
@@ -34,7 +34,7 @@ Result<WorkResults> work_results(Codec& codec);
 double relative_error(const WorkResults& a, const WorkResults& b);
 bool are_finite(const WorkResults& results);
 
-// What the files of this part share.
+// The part that these files share.
 
 /// Runs `once(first)` to warm up and then for each repetition; it sets `first` to when the first of
 /// its result was there.

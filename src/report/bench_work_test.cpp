@@ -1,5 +1,5 @@
-// What is measured of models that see, hear, embed and rank, and of codecs: the smallest of each
-// kind, on the CPU. Models that speak need a tokenizer: tests/cli/speak_test.py.
+// The benchmarks of models that see, recognize speech, embed and rank, and of codecs: the smallest
+// of each kind, on the CPU. Models that speak need a tokenizer: tests/cli/speak_test.py.
 #include "report/bench_work.h"
 
 #include <gtest/gtest.h>

@@ -139,7 +139,7 @@ std::vector<std::string> unread_fields(const Architecture& architecture, const J
   const std::string facts = facts_text(architecture, {config, where});
   std::string whole;  // made when the facts do not tell
   const auto is_read = [&](const std::string& path) {
-    // Of two values of other kinds whoever reads the field refuses one at least.
+    // A reader of the field refuses one at least of two values of other kinds.
     const Json others[] = {Json("?"), Json(Json::Object{{"?", Json("?")}})};
     return std::ranges::any_of(others, [&](const Json& other) {
       const Json changed = with_field(config, path, other);

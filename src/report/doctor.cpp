@@ -92,7 +92,7 @@ void advise_drivers(const DoctorReport& report, std::vector<std::string>& out) {
   }
 }
 
-/// What the failing kernels have in common says how to do without them.
+/// The advice that follows from what the failing kernels share.
 void advise_failures(const DeviceReport& report, std::vector<std::string>& out) {
   std::string who = report.index ? device_number(report) : "the CPU";
   who.front() = char(std::toupper(who.front()));
@@ -124,7 +124,7 @@ void advise_features(const DeviceReport& report, std::vector<std::string>& out) 
       *report.index, report.device.name));
 }
 
-/// What of a machine's GPUs CUDA numbers, and how.
+/// The numbers that CUDA gives a machine's GPUs.
 void advise_cuda_numbers(const DoctorReport& report, std::vector<std::string>& out) {
   size_t count = 0;
   for (const DeviceReport& one : report.devices) {

@@ -1,5 +1,5 @@
-// What `tokamak doctor` finds out: which devices there are, whether each computes rightly, and what
-// to do about what does not work.
+// The findings of `tokamak doctor`: which devices there are, whether each computes rightly, and
+// what to do about what does not work.
 #pragma once
 #include <functional>
 #include <optional>
@@ -26,7 +26,7 @@ struct DeviceReport {
 /// "device 0" of WebGPU, "CUDA device 0".
 std::string device_number(const DeviceReport& report);
 
-/// What the operating system shows of graphics devices and their drivers.
+/// The graphics devices and drivers of the operating system.
 struct GraphicsSystem {
   bool known = false;                     // false: nobody looked
   std::string vulkan_problem;             // why the Vulkan loader does not load; "": it does

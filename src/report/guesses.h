@@ -1,4 +1,4 @@
-// What has come of tokens that were guessed (generate/speculation.h), for lines about speed.
+// The outcome of tokens that were guessed (generate/speculation.h), for lines about speed.
 #pragma once
 #include <string>
 

@@ -133,7 +133,7 @@ Result<void> add_texts(Facts& facts, const ModelFiles& files) {
   return {};
 }
 
-/// What a GGUF file calls itself.
+/// The names in a GGUF file.
 void add_labels(Facts& facts, const ModelFiles& files) {
   const Json* name = files.tensors.metadata().find("general.name");
   if (name != nullptr && name->is_string()) {
@@ -200,7 +200,7 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
   return {};
 }
 
-/// What becomes of one wish: "in 8 of 9 steps", or why in none.
+/// The outcome of one wish: "in 8 of 9 steps", or why in none.
 std::string wish_text(const Engine::Compiled& compiled, const OpenOptions& options,
                       const DeviceInfo& device, const std::string& op, const std::string& name) {
   if (options.forced.contains(op)) return "--force comes first";

@@ -1,4 +1,4 @@
-// What `tokamak inspect` shows: a model between its files and the device, without loading weights.
+// The views of `tokamak inspect`: a model between files and device, without loading weights.
 #pragma once
 #include <string>
 
@@ -28,10 +28,10 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
 Result<std::string> inspect_codec(const ModelFiles& files, const Plan& plan,
                                   const DeviceInfo& device, const InspectRequest& request);
 
-/// What a GGUF file says that it is: "Q4_K_M"; "" where nothing does.
+/// The type that a GGUF file declares: "Q4_K_M"; "" without one.
 std::string_view quantization_label(const ModelFiles& files);
 
-/// What the weights are stored as, in a word: "Q4_K_M" where a GGUF file says so, else the type of
+/// The type of stored weights, in a word: "Q4_K_M" where a GGUF file declares it, else the type of
 /// most of them.
 std::string quantization_name(const ModelFiles& files, const Engine::Compiled& compiled);
 

@@ -208,7 +208,7 @@ Table rows_table(const Plan& plan) {
   return table;
 }
 
-/// What layers of one kind keep of sequences.
+/// The part of sequences that layers of one kind keep.
 struct KeptRow {
   uint64_t layers = 0, positions = 0, position_bytes = 0, bytes = 0;
 };

@@ -107,7 +107,7 @@ TEST_F(InspectTest, TheModelIsCalledWhatItWasAskedFor) {
   EXPECT_EQ(told(), "model          org/name");
 }
 
-/// What the summary says of a model of tests/data.
+/// The summary of a model of tests/data.
 std::string told_of(const std::string& model, const std::string& title) {
   OpenOptions options{.model = TOKAMAK_TEST_DATA "/" + model};
   const auto files = read_model_files(options.model);
@@ -131,7 +131,7 @@ TEST(InspectQuantization, CountsTheBitsOfAWeightInMatrices) {
             "quantization   affine4_g64_f16, 4.50 bits per weight");
 }
 
-/// What is read on a screen, on a device with long names of kernels.
+/// The tables of a screen, on a device with long names of kernels.
 TEST(InspectScreen, HasAHundredColumns) {
   const DeviceInfo device{.backend = BackendKind::kWebGpu,
                           .features = kFeatureF16 | kFeatureSubgroups};

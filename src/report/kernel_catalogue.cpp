@@ -8,7 +8,7 @@
 namespace tokamak {
 namespace {
 
-/// Where each variant runs.
+/// The launches of each variant.
 std::map<const KernelVariant*, Json::Array> launches_of(const Plan& plan) {
   std::map<const KernelVariant*, Json::Array> places;
   for (size_t phase = 0; phase < plan.phases.size(); ++phase) {

@@ -1,4 +1,4 @@
-// What --trace-kernels prints: which kernel runs each step of a plan, and why not a better one.
+// The lines of --trace-kernels: which kernel runs each step of a plan, and why not a better one.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// What a model is called where a person reads it.
+// The name of a model for a person.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace tokamak {
 
-/// As it was asked for, a path or org/name; "storyteller (built-in)" when nothing was.
+/// The name that was given, a path or org/name; "storyteller (built-in)" without one.
 std::string model_title(const ModelFiles& files, const std::string& asked);
 
 /// The last part of its name, for columns: "Qwen3-0.6B", "storyteller".

@@ -32,7 +32,7 @@ Result<std::vector<double>> time_step(Engine& engine, size_t phase, const Profil
   if (options.depth > 0) TOK_TRY(session.feed(before));
   std::vector<Slot> slots;
   if (options.sequences > 0) {
-    // What their caches hold does not matter, only that it lies in different places.
+    // The content of their caches does not matter, only that it lies in different places.
     for (const PageTable& table : page_tables(engine.compiled().main.plan)) {
       for (uint32_t i = 0; i < options.sequences; ++i) {
         const uint64_t first = uint64_t{i} * table.pages;

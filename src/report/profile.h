@@ -1,4 +1,4 @@
-// Where the time of a step goes: every launch timed by the device's own clock, like launches put
+// The time of each launch of a step, by the device's own clock, like launches put
 // together.
 #pragma once
 #include <string>
@@ -36,7 +36,7 @@ struct Profile {
 /// for, a device without timestamps.
 Result<Profile> profile(Engine& engine, const ProfileOptions& options);
 
-/// What a launch of the profile's step moves and computes.
+/// The work of a launch of the profile's step.
 Cost launch_cost(const Plan& plan, const Step& step, const Profile& profile);
 
 std::string profile_text(const Profile& profile);

@@ -174,7 +174,7 @@ void add_fusion(Json& out, Graph before, const GraphKey& key, const Engine::Comp
   out.set("fusion", std::move(rows));
 }
 
-/// What was measured, by whom and when, in the page's own order.
+/// The origin of the measurements, by whom and when, in the page's own order.
 Json origin_json(const Engine& engine, const PageOrigin& origin) {
   const Engine::Compiled& compiled = engine.compiled();
   Json::Array rows;

@@ -11,7 +11,7 @@
 
 namespace tokamak {
 
-/// What tells two pages apart besides what was measured; "" is left out.
+/// The marks of a page beside the measurements; "" is left out.
 struct PageOrigin {
   std::string date, version, command;
 };
@@ -22,7 +22,7 @@ std::optional<uint32_t> layer_of(std::string_view name);
 /// The parts of the page, in src/report/page.
 std::span<const EmbeddedFile> page_files();
 
-/// What the page shows, as its script reads it: the steps, the graph before and after fusion, the
+/// The data of the page, as its script reads it: the steps, the graph before and after fusion, the
 /// buffers, the kernels' texts.
 Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofline& roofline,
                        const PageOrigin& origin);

@@ -1,4 +1,4 @@
-// What a device can do at most, as far as kernels that do nothing else reach it.
+// The limits of a device, as far as kernels that do nothing else reach them.
 #pragma once
 #include "backend/backend.h"
 #include "engine/engine.h"

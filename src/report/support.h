@@ -1,4 +1,4 @@
-// What of a checkpoint runs here, on which backend, and why not the rest: what
+// The parts of a checkpoint that run here, by backend, and why the rest does not: what
 // `tokamak inspect --support` shows. No part hides another: each is looked at by itself. Nothing is
 // loaded and no device is opened.
 #pragma once

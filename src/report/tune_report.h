@@ -1,4 +1,4 @@
-// What `tokamak tune` does: it opens a model, tunes it, keeps what it has found and shows it.
+// The work of `tokamak tune`: it opens a model, tunes it, keeps the results and shows them.
 #pragma once
 #include <string>
 #include <vector>

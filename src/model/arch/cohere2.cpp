@@ -1,6 +1,6 @@
 // Command R7B and Command A. Reference: transformers/models/cohere2/modeling_cohere2.py.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   attention and MLP read the same norm, a layer norm without a bias
 //   neighbours turn together, in layers with a sliding window; those without have no positions
 //   logits have a factor; the head is the embedding table

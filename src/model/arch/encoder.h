@@ -1,4 +1,4 @@
-// What encoders share: fields of their configs, attention both ways, and the block of BERT.
+// The part that encoders share: fields of their configs, attention both ways, BERT's block.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 // EXAONE 4. Reference: transformers/models/exaone4/modeling_exaone4.py; arXiv:2507.11407.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   norms after both sub-blocks, none before; q and k are normed per head
 //   where there is a sliding window, three layers of four have it, and the others no positions
 #include "model/families.h"

@@ -1,6 +1,6 @@
 // Gemma 2. Reference: transformers/models/gemma2/modeling_gemma2.py; arXiv:2408.00118.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   embeddings are scaled by sqrt(hidden), in f32 (a bf16 run of the reference would round it)
 //   norms before and after both sub-blocks, stored as w - 1
 //   every second layer, from the first on, has a sliding window

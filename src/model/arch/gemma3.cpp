@@ -1,7 +1,7 @@
 // Gemma 3 (text, also inside the multimodal checkpoint). Reference:
 // transformers/models/gemma3/modeling_gemma3.py; arXiv:2503.19786.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   embeddings are scaled by sqrt(hidden), in f32 (a bf16 run of the reference would round it)
 //   norms before and after both sub-blocks, stored as w - 1; q and k are normed per head
 //   sliding-window layers with their own theta, a full layer in every sixth place or as layer_types

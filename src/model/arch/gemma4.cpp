@@ -1,7 +1,7 @@
 // Gemma 4 (text, also inside the multimodal checkpoint). Reference:
 // transformers/models/gemma4/modeling_gemma4.py.
 //
-// What differs from Gemma 3:
+// The differences from Gemma 3:
 //   norms are stored as they are; v is normed too, without a weight; scores are not scaled
 //   full layers have heads and rotary frequencies of their own ("proportional": a part of the pairs
 //   turns), and in some models one projection for k and v
@@ -93,7 +93,7 @@ struct Layer : LayerBase<Gemma4Config> {
   }
 };
 
-/// What per-layer embeddings give all layers: x: [T, hidden] -> [T, layers * ple]
+/// The rows that per-layer embeddings give all layers: x: [T, hidden] -> [T, layers * ple]
 /// Images have the row of padding in the second table, and their own in x.
 ValueId per_layer_inputs(ModelBuilder& b, const Gemma4Config& c, ValueId x) {
   const uint32_t columns = c.layers * c.ple;

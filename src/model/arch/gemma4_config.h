@@ -1,12 +1,12 @@
-// What config.json says of a Gemma 4 text model, in either place: at the top or in text_config.
-// Reference: transformers/models/gemma4/configuration_gemma4.py.
+// The fields of config.json for a Gemma 4 text model, in either place: at the top or in
+// text_config. Reference: transformers/models/gemma4/configuration_gemma4.py.
 #pragma once
 #include "model/config.h"
 #include "model/experts.h"
 
 namespace tokamak {
 
-/// What the full layers have in common, and what the sliding ones have.
+/// The values that full layers share, and those that sliding ones do.
 struct Gemma4Attention {
   uint32_t head_dim, kv_heads;
   uint32_t window;  // 0: full

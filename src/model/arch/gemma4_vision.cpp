@@ -1,7 +1,7 @@
 // The vision tower of Gemma 4. Reference: transformers/models/gemma4/modeling_gemma4.py
 // (Gemma4VisionModel, Gemma4MultimodalEmbedder) and image_processing_gemma4.py.
 //
-// What differs from Gemma 3's:
+// The differences from Gemma 3's:
 //   images keep their shape, in as many patches as fit a budget of tokens
 //   blocks are those of the text: four norms, a gated MLP, no biases, q, k and v normed per head,
 //   scores not scaled

@@ -1,6 +1,6 @@
 // GLM-4 of 0414. Reference: transformers/models/glm4/modeling_glm4.py.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   norms before and after both sub-blocks
 //   neighbours turn together, in the first half of each head
 //   gate and up are rows of one tensor

@@ -1,7 +1,7 @@
 // Kani-TTS-2: an LFM2 whose tokens, after a text, are the codes of NanoCodec. Reference: the code
 // that is published with the model (nineninesix/kani-tts-2); arXiv:2511.23404 for LFM2.
 //
-// What differs from LFM2:
+// The differences from LFM2:
 //   the tokens of a frame of sound share a position (model/voice.h)
 //   each layer with attention turns by its own multiple of the frequencies: alpha_min +
 //   (alpha_max - alpha_min) sigmoid(w), w being a number of the checkpoint

@@ -1,4 +1,4 @@
-// What the layers have that an architecture writes by itself.
+// The layers that an architecture writes by itself.
 #pragma once
 #include <string>
 

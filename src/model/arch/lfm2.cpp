@@ -1,7 +1,7 @@
 // LFM2. Reference: transformers/models/lfm2/modeling_lfm2.py and configuration_lfm2.py;
 // arXiv:2511.23404.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   most layers have no attention but a gated short convolution: out(C * conv(B * x)), where B, C
 //   and x are parts of one projection, and its state is the last rows of B * x
 //   the others norm q and k per head; the norm after the last layer is called embedding_norm

@@ -1,7 +1,7 @@
 // ModernBERT, and cross-encoders made of it. Reference:
 // transformers/models/modernbert/modeling_modernbert.py; arXiv:2412.13663.
 //
-// What differs from BERT:
+// The differences from BERT:
 //   norms before the parts, none before the first attention, one at the end; mostly no biases
 //   q, k and v are rows of one matrix, and so are the two halves of a gated FFN
 //   rotary positions; all but every n-th layer see a window, with a base of their own
@@ -86,7 +86,7 @@ ValueId mlp(ModelBuilder& b, const Config& c, uint32_t index, ValueId x) {
   return b.projection(b.glu(c.activation, gate, up), p + "Wo", c.hidden, c.mlp_bias);
 }
 
-/// As far as the last blocks: what follows needs only some rows.
+/// The graph up to the last blocks: what follows needs only some rows.
 ValueId blocks(ModelBuilder& b, const Config& c) {
   ValueId table = b.matrix("embeddings.tok_embeddings.weight", c.vocab, c.hidden);
   ValueId x = b.normed(b.embed(b.token_ids(), table), "embeddings.norm", c.eps, c.norm_bias);

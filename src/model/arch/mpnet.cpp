@@ -1,6 +1,6 @@
 // MPNet. Reference: transformers/models/mpnet/modeling_mpnet.py; arXiv:2004.09297.
 //
-// What differs from BERT:
+// The differences from BERT:
 //   positions begin after the padding token's, as RoBERTa's; there are no token types
 //   the scores of all layers have a bias by head and by a bucket of the distance, as T5's have
 //   (arXiv:1910.10683): half of the buckets are for keys after the query, and of each half one half

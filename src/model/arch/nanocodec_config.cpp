@@ -7,7 +7,7 @@
 namespace tokamak {
 namespace {
 
-// What no published codec comes near; products of these stay below 2^32.
+// The limits that no published codec comes near; products of these stay below 2^32.
 constexpr uint32_t kMaxGroups = 256, kMaxChannels = 8192, kMaxSamples = 16384, kMaxCodes = 1 << 24;
 constexpr uint32_t kMaxTaps = 31, kMaxDilation = 32;
 constexpr size_t kMaxList = 16;

@@ -1,4 +1,4 @@
-// What config.json says of NanoCodec's decoder, under the names of NeMo's model_config.yaml.
+// The fields of NanoCodec's decoder in config.json, with the names of NeMo's model_config.yaml.
 #pragma once
 #include <vector>
 

@@ -1,7 +1,7 @@
 // NomicBERT. Reference: nomic-ai/nomic-bert-2048, modeling_hf_nomic_bert.py, and
 // transformers/models/nomic_bert/modeling_nomic_bert.py; arXiv:2402.01613.
 //
-// What differs from BERT:
+// The differences from BERT:
 //   rotary positions; q, k and v are rows of one matrix; a gated FFN, fc12 the gate
 //   biases in the norms only, as a rule
 //   the config has GPT-2's names, or in newer files BERT's
@@ -18,7 +18,7 @@ struct Config : EncoderConfig {
   RopeTable rope;
 };
 
-/// What published models leave as it is.
+/// The fields that published models leave as they are.
 Result<void> check_plain(ConfigReader& config) {
   for (const char* name :
        {"prenorm", "parallel_block", "use_rms_norm", "causal", "rotary_emb_interleaved"}) {

@@ -1,7 +1,7 @@
 // OLMo 2 and OLMo 3. References: transformers/models/olmo2/modeling_olmo2.py and
 // olmo3/modeling_olmo3.py; arXiv:2501.00656, 2512.13961.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   norms after both sub-blocks, none before
 //   q and k are normed as whole rows
 //   OLMo 3: three layers of four have a sliding window; scaling of the rotary frequencies concerns

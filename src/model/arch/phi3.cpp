@@ -1,7 +1,7 @@
 // Phi-3, Phi-3.5 and Phi-4-mini. Reference: transformers/models/phi3/modeling_phi3.py and
 // configuration_phi3.py; arXiv:2404.14219.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   q, k and v are rows of one tensor, gate and up of another
 //   optionally a sliding window in every layer, and only the first part of each head is turned
 //   LongRoPE, "su" or "yarn" in older files. The reference chooses the frequencies by the length of

@@ -2,7 +2,7 @@
 // References: transformers/models/qwen3_5/modeling_qwen3_5.py, qwen3_5_moe/modeling_qwen3_5_moe.py
 // and qwen3_next/modeling_qwen3_next.py.
 //
-// What differs from Llama:
+// The differences from Llama:
 //   three layers of four have no attention but the gated delta rule (arXiv:2412.06464) after a
 //   short convolution; its output is normed per head, with a plain weight, and gated by silu(z)
 //   attention is gated by a sigmoid: q_proj holds, per head, the query and then the gate's rows

@@ -1,4 +1,4 @@
-// What config.json has of a model with gated delta rules, at the top or in text_config.
+// The fields of config.json of models with gated delta rules, at the top or in text_config.
 // References: transformers/models/qwen3_5/configuration_qwen3_5.py, and qwen3_5_moe and qwen3_next.
 #pragma once
 #include <vector>

@@ -1,7 +1,7 @@
 // The vision tower of Qwen3.5. Reference: transformers/models/qwen3_5/modeling_qwen3_5.py
 // (Qwen3_5VisionModel) and models/qwen2_vl/image_processing_qwen2_vl.py.
 //
-// What differs from a plain vision transformer (arXiv:2010.11929):
+// The differences from a plain vision transformer (arXiv:2010.11929):
 //   a patch is a film of two equal frames; there is no class token
 //   the table of positions is a square, mixed bilinearly for grids of other sides
 //   heads turn, too: half of the frequencies by the patch's row, half by its column

@@ -1,5 +1,5 @@
 "use strict";
-// What the page shows, from the document in #data that report/profile_page.cpp writes.
+// The page, made from the document in #data that report/profile_page.cpp writes.
 const data = JSON.parse(document.getElementById("data").textContent);
 const find = (id) => document.getElementById(id);
 
@@ -9,7 +9,7 @@ function make(name, attributes = {}, ...children) {
   const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name)
                       : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    // As an attribute it would need a content security policy that allows inline styles.
+    // A style as an attribute would need a content security policy that allows inline styles.
     if (key === "style") element.style.cssText = value;
     else element.setAttribute(key, value);
   }
