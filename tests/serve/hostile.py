@@ -86,13 +86,16 @@ def tenants(port, stop):
     """Prompts of which each has a cache of its own."""
     number = 0
     while not stop.is_set():
-        with open_socket(port, 60) as sock:
+        with open_socket(port, 60) as sock, contextlib.suppress(OSError):
             for _ in range(50):
                 number += 1
                 sock.sendall(request_bytes(max_tokens=1, cache_salt=f"salt {number}"))
-            with contextlib.suppress(OSError):
-                while sock.recv(1 << 16).count(b'"usage"') and not stop.is_set():
-                    pass
+            answers = b""
+            while answers.count(b'"usage"') < 50 and not stop.is_set():
+                part = sock.recv(1 << 16)
+                if not part:
+                    break
+                answers += part
 
 
 ATTACKS = {"nothing": None, "unread answers": unread_answers, "line ends": line_ends,
