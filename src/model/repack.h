@@ -63,4 +63,8 @@ void quantize_row(DType type, std::span<const float> row, std::byte* blocks);
 /// True when column i is of group i / size for all of them. REQUIRES: `groups` is i32.
 Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_t size);
 
+/// True when every zero of GPTQ's qzeros is 8: the middle of the numbers, so the matrix is
+/// symmetric and its zeros are not stored one too small. REQUIRES: words of eight zeros.
+Result<bool> all_zeros_are_middle(const TensorFile& file, const TensorInfo& zeros);
+
 }  // namespace tokamak

@@ -26,6 +26,7 @@ class GptqRows final : public RowSource {
         columns_(stored.columns),
         groups_(stored.columns / packing(stored.dtype).group),
         per_stored_(stored.group / packing(stored.dtype).group),
+        one_less_(stored.whole_zeros ? 1 : 0),
         order_(std::move(order)),
         weight_(std::move(weight)),
         scales_(std::move(scales)),
@@ -86,7 +87,7 @@ class GptqRows final : public RowSource {
   uint32_t zero(uint64_t row, uint64_t group) const {
     if (group >= groups_) return 0;  // the half of a row's last byte that nothing reads
     const uint32_t word = word_at(zeros_, group / per_stored_ * (rows_ / 8) + row / 8);
-    return (word >> (row % 8 * 4)) & 15;
+    return ((word >> (row % 8 * 4)) & 15) - one_less_;
   }
 
   void write_zeros(uint64_t first, uint64_t rows, std::byte* out, size_t stride) const {
@@ -100,6 +101,7 @@ class GptqRows final : public RowSource {
 
   uint64_t rows_, columns_;
   uint64_t groups_, per_stored_;  // groups of the type, of which that many are one of the file
+  uint32_t one_less_;  // the difference to the zeros of the type, which are one too small
   std::vector<uint32_t> order_;
   FileBytes weight_, scales_, zeros_;  // whole: a row has something everywhere in them
 };
@@ -110,6 +112,14 @@ Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_
   TOK_TRY(const FileBytes bytes, file.data(groups));
   for (uint64_t i = 0; i < bytes.size() / sizeof(uint32_t); ++i) {
     if (word_at(bytes, i) != i / size) return false;
+  }
+  return true;
+}
+
+Result<bool> all_zeros_are_middle(const TensorFile& file, const TensorInfo& zeros) {
+  TOK_TRY(const FileBytes bytes, file.data(zeros));
+  for (uint64_t i = 0; i < bytes.size() / sizeof(uint32_t); ++i) {
+    if (word_at(bytes, i) != 0x88888888) return false;
   }
   return true;
 }

@@ -319,6 +319,21 @@ TEST(RepackGptq, KeepsEveryWeight) {
   }
 }
 
+TEST(RepackGptq, TakesZerosOfTheSecondFormatByTheirValues) {
+  for (const auto& [stored, zero] : {std::pair{0x77, 8}, {0x88, 8}, {0x99, 10}}) {
+    Gptq c(16, 64, 2);
+    const size_t zeros = size_t(c.infos.back().offset);
+    std::fill(c.bytes.begin() + std::ptrdiff_t(zeros), c.bytes.end(), std::byte(stored));
+    const DType type = *packed_dtype(4, 32, Scaling::kZero, DType::kF16);
+    const auto rows = rows_of(c.file(), constant(16, 64, type, {{"x.weight"}}));
+    for (size_t i = 0; i < 64; ++i) {
+      const uint32_t q = u8(c.q.data(), i / 8 * 64 + i % 8 / 2) >> (i % 2 * 4) & 15;
+      const float scale = half_at(c.scales.data() + i / 32 * 32);
+      expect_same(scale * float(int(q) - zero), rows[0][i], fmt::format("{:x} {}", stored, i));
+    }
+  }
+}
+
 TEST(RepackGptq, SortsColumnsByGroup) {
   Gptq c(16, 128, 4);
   std::vector<int32_t> groups(128);

@@ -184,6 +184,7 @@ class Locator {
     found_.group = columns / groups;
     found_.format = StoredMatrix::Format::kGptq;
     TOK_TRY(groups_of_columns());
+    TOK_TRY(found_.whole_zeros, all_zeros_are_middle(file_, zeros));
     // A group of any multiple of 128 is some of 128 that say the same.
     return with_type(4, found_.group % 128 == 0 ? 128 : found_.group, Scaling::kZero);
   }

@@ -5,7 +5,8 @@
 //           [rows, columns / group]: w = s q + b. MLX's mx.quantize.
 //   gptq    X.qweight i32 [columns / 8, rows], X.qzeros i32 [groups, rows / 8], X.scales
 //           [groups, rows], perhaps X.g_idx i32 [columns], the group of each column:
-//           w = s (q - z - 1). AutoGPTQ's first format.
+//           w = s (q - z - 1), AutoGPTQ's first format, or w = s (q - z), its second one. Files of
+//           either call themselves "gptq"; zeros that are all the middle, 8, are of the second.
 // The tensors decide, whatever the config or the repository call themselves.
 #pragma once
 #include <string>
@@ -25,6 +26,7 @@ struct StoredMatrix {
   const TensorInfo* scales = nullptr;  // kAffine, kGptq
   const TensorInfo* zeros = nullptr;   // kAffine: biases, kGptq: qzeros
   const TensorInfo* groups = nullptr;  // kGptq: g_idx, unless it only counts columns up
+  bool whole_zeros = false;            // kGptq: w = s (q - z)
   uint64_t group = 0;  // neighbours that share a scale in the file: a multiple of the type's
 };
 
