@@ -28,7 +28,8 @@ constexpr std::array<Row, kDTypeCount> kRows = {{{"f32", 4},
                                                  {"f64", 8},
                                                  {"bool", 1},
                                                  {"f8e4m3", 1},
-                                                 {"f8e5m2", 1}}};
+                                                 {"f8e5m2", 1},
+                                                 {"f8e8m0", 1}}};
 
 const Row& row(DType dtype) {
   TOK_CHECK(uint32_t(dtype) < kDTypeCount);
@@ -38,15 +39,15 @@ const Row& row(DType dtype) {
 }  // namespace
 
 std::string_view dtype_name(DType dtype) {
-  return is_packed(dtype) ? packing(dtype).name : row(dtype).name;
+  return is_packed(dtype) ? weight_format(dtype).name : row(dtype).name;
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (uint32_t i = 0; i < kDTypeCount; ++i) {
     if (kRows[i].name == name) return DType(i);
   }
-  for (uint32_t i = kDTypeCount; i < kDTypeCount + kPackedCount; ++i) {
-    if (packing(DType(i)).name == name) return DType(i);
+  for (size_t i = 0; i < weight_formats().size(); ++i) {
+    if (weight_formats()[i].name == name) return packed_type(i);
   }
   return std::nullopt;
 }

@@ -23,7 +23,8 @@ enum class DType : uint8_t {
   kBool,  // one byte per element
   kF8E4M3,
   kF8E5M2,
-  // Packed. Those of GGUF have enumerators; the others are asked for by packed_dtype().
+  kF8E8M0,  // 2^(byte - 127), the scales of other types
+  // Packed: the rows of weight_formats(), of which the first have enumerators.
   kQ8_0,
   kQ4_0,
   kQ4_1,
@@ -34,12 +35,11 @@ enum class DType : uint8_t {
   kQ6_K,
 };
 
-inline constexpr uint32_t kDTypeCount = 15;   // not packed
-inline constexpr uint32_t kPackedCount = 31;  // after those
+inline constexpr uint32_t kDTypeCount = 16;  // not packed; the packed ones come after those
 
 /// True for the types of quantised matrices.
 constexpr bool is_packed(DType dtype) {
-  return uint32_t(dtype) >= kDTypeCount && uint32_t(dtype) < kDTypeCount + kPackedCount;
+  return uint32_t(dtype) >= kDTypeCount;
 }
 
 /// Lower case, without a separator before the width: "f32", "bf16", "f8e4m3".

@@ -1,50 +1,14 @@
 #include "base/packing.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/bits.h"
 #include "base/check.h"
 
 namespace tokamak {
 namespace {
-
-constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;
-
-// In the order of the packed enumerators of DType.
-constexpr Packing kPackings[] = {
-    {"q8_0", 8, 32, Scaling::kSymmetric, kF16},
-    {"q4_0", 4, 32, Scaling::kSymmetric, kF16},
-    {"q4_1", 4, 32, Scaling::kOffset, kF16},
-    {"q5_0", 5, 32, Scaling::kSymmetric, kF16},
-    {"q5_1", 5, 32, Scaling::kOffset, kF16},
-    {"q4_k", 4, 32, Scaling::kSuper4, kF16},
-    {"q5_k", 5, 32, Scaling::kSuper4, kF16},
-    {"q6_k", 6, 16, Scaling::kSuper6, kF16},
-    {"affine4_g32_bf16", 4, 32, Scaling::kOffset, kBF16},
-    {"affine4_g32_f32", 4, 32, Scaling::kOffset, kF32},
-    {"affine4_g64_f16", 4, 64, Scaling::kOffset, kF16},
-    {"affine4_g64_bf16", 4, 64, Scaling::kOffset, kBF16},
-    {"affine4_g64_f32", 4, 64, Scaling::kOffset, kF32},
-    {"affine4_g128_f16", 4, 128, Scaling::kOffset, kF16},
-    {"affine4_g128_bf16", 4, 128, Scaling::kOffset, kBF16},
-    {"affine4_g128_f32", 4, 128, Scaling::kOffset, kF32},
-    {"affine8_g32_f16", 8, 32, Scaling::kOffset, kF16},
-    {"affine8_g32_bf16", 8, 32, Scaling::kOffset, kBF16},
-    {"affine8_g32_f32", 8, 32, Scaling::kOffset, kF32},
-    {"affine8_g64_f16", 8, 64, Scaling::kOffset, kF16},
-    {"affine8_g64_bf16", 8, 64, Scaling::kOffset, kBF16},
-    {"affine8_g64_f32", 8, 64, Scaling::kOffset, kF32},
-    {"affine8_g128_f16", 8, 128, Scaling::kOffset, kF16},
-    {"affine8_g128_bf16", 8, 128, Scaling::kOffset, kBF16},
-    {"affine8_g128_f32", 8, 128, Scaling::kOffset, kF32},
-    {"zero4_g32_f16", 4, 32, Scaling::kZero, kF16},
-    {"zero4_g32_bf16", 4, 32, Scaling::kZero, kBF16},
-    {"zero4_g64_f16", 4, 64, Scaling::kZero, kF16},
-    {"zero4_g64_bf16", 4, 64, Scaling::kZero, kBF16},
-    {"zero4_g128_f16", 4, 128, Scaling::kZero, kF16},
-    {"zero4_g128_bf16", 4, 128, Scaling::kZero, kBF16},
-};
-static_assert(std::size(kPackings) == kPackedCount);
 
 /// Reads numbers of a packed matrix, which have no particular alignment.
 struct Bytes {
@@ -54,7 +18,10 @@ struct Bytes {
   float number(DType dtype, uint64_t i) const {
     return number_at(dtype, data + i * dtype_bytes(dtype));
   }
-  uint32_t nibble(uint64_t i) const { return (u8(i / 2) >> (4 * (i % 2))) & 15; }
+  /// Number `i` of `bits` bits, which divide 8; the first one lowest.
+  uint32_t small(uint64_t i, uint32_t bits) const {
+    return (u8(i * bits / 8) >> (i * bits % 8)) & ((1u << bits) - 1);
+  }
 };
 
 struct Pair {
@@ -69,56 +36,119 @@ Pair super_pair(const Bytes& packed, uint64_t group) {
           (at(group + 4) >> 4) | (at(group) >> 6 << 4)};
 }
 
-}  // namespace
-
-const Packing& packing(DType dtype) {
-  TOK_CHECK(is_packed(dtype));
-  return kPackings[uint32_t(dtype) - kDTypeCount];
+float e8m0(uint32_t byte) {
+  if (byte == 255) return std::numeric_limits<float>::quiet_NaN();
+  return std::ldexp(1.0f, int32_t(byte) - 127);
 }
 
-std::optional<DType> packed_dtype(uint32_t bits, uint32_t group, Scaling scaling,
-                                  DType scale_dtype) {
-  for (uint32_t i = 0; i < kPackedCount; ++i) {
-    const Packing& p = kPackings[i];
-    if (p.bits == bits && p.group == group && p.scaling == scaling &&
-        p.scale_dtype == scale_dtype) {
-      return DType(kDTypeCount + i);
+/// The s and o of the group that holds weight `i` of a row.
+struct Affine {
+  float scale, offset;
+};
+
+/// The streams of one row.
+struct RowStreams {
+  const WeightFormat& format;
+  Bytes low, high, scales, zeros;
+
+  uint32_t q(uint64_t i) const {
+    const uint32_t bits = format.low_bits(), more = format.high_bits();
+    return low.small(i, bits) | (more == 0 ? 0 : high.small(i, more) << bits);
+  }
+
+  /// The scale of a group where it is one number, alone or beside what all groups share.
+  float scale(uint64_t i) const {
+    const uint64_t group = i / format.group;
+    switch (format.scale) {
+      case ScaleType::kE8M0:
+        return e8m0(scales.u8(group));
+      case ScaleType::kE4M3:
+        return e4m3_to_f32(uint8_t(scales.u8(group))) * zeros.number(DType::kF32, 0);
+      case ScaleType::kBytes:
+        return zeros.number(DType::kF16, i / 256) * float(int8_t(scales.u8(group)));
+      default:
+        return scales.number(format.scale_dtype(),
+                             format.offset == Offset::kStored ? 2 * group : group);
     }
   }
-  return std::nullopt;
-}
 
-uint64_t stream_row_bytes(const Packing& p, Stream stream, uint64_t columns) {
-  TOK_CHECK(columns % p.row_unit() == 0);
-  const uint64_t groups = columns / p.group;
+  Affine affine(uint64_t i) const {
+    if (format.scale == ScaleType::kPairs4 || format.scale == ScaleType::kPairs6) {
+      const bool four = format.scale == ScaleType::kPairs4;
+      const Bytes block{scales.data + i / 256 * (four ? 20 : 16)}, pairs{block.data + 4};
+      const uint32_t byte = four ? pairs.u8(i % 256 / 16) : 0;
+      const Pair pair = four ? Pair{byte & 15, byte >> 4} : super_pair(pairs, i / 32 % 8);
+      return {block.number(DType::kF16, 0) * float(pair.scale),
+              -(block.number(DType::kF16, 1) * float(pair.offset))};
+    }
+    const float stored = format.offset == Offset::kStored
+                             ? scales.number(format.scale_dtype(), i / format.group * 2 + 1)
+                             : 0.0f;
+    return {scale(i), stored};
+  }
+
+  /// What is multiplied by s.
+  float value(uint64_t i) const {
+    const int32_t number = int32_t(q(i));
+    if (format.code == Code::kE4M3) return e4m3_to_f32(uint8_t(number));
+    if (format.code == Code::kLevels) return format.levels->at(uint32_t(number));
+    switch (format.offset) {
+      case Offset::kMiddle:
+        return float(format.bits == 8 ? int8_t(number) : number - (1 << (format.bits - 1)));
+      case Offset::kZero:
+        return float(number - int32_t(zeros.u8(i / format.group)));
+      case Offset::kNextZero:
+        return float(number - int32_t(zeros.u8(i / format.group)) - 1);
+      default:
+        return float(number);
+    }
+  }
+};
+
+}  // namespace
+
+uint64_t stream_row_bytes(const WeightFormat& f, Stream stream, uint64_t columns) {
+  TOK_CHECK(columns % f.row_unit() == 0);
+  const uint64_t groups = columns / f.group;
   switch (stream) {
     case Stream::kLow:
-      return p.bits == 8 ? columns : columns / 2;
+      return columns * f.low_bits() / 8;
     case Stream::kHigh:
-      return p.bits == 5 ? columns / 8 : p.bits == 6 ? columns / 4 : 0;
+      return columns * f.high_bits() / 8;
     case Stream::kScales:
-      if (p.scaling == Scaling::kSuper4) return columns / 256 * 16;
-      if (p.scaling == Scaling::kSuper6) return groups;
-      return groups * dtype_bytes(p.scale_dtype) * (p.scaling == Scaling::kOffset ? 2 : 1);
+      if (f.scale == ScaleType::kPairs4) return columns / 256 * 20;
+      if (f.scale == ScaleType::kPairs6) return columns / 256 * 16;
+      if (f.scale > ScaleType::kF32) return groups;
+      return groups * dtype_bytes(f.scale_dtype()) * (f.offset == Offset::kStored ? 2 : 1);
     case Stream::kZeros:
-      if (p.scaling == Scaling::kZero) return ceil_div<uint64_t>(groups, 2);
-      return p.scaling == Scaling::kSuper6 ? columns / 256 * 2 : 0;
+      if (f.has_zeros()) return groups;
+      if (f.scale == ScaleType::kE4M3) return 4;
+      return f.scale == ScaleType::kBytes ? columns / 256 * 2 : 0;
   }
   return 0;
 }
 
-std::array<uint64_t, 5> stream_offsets(const Packing& p, uint64_t rows, uint64_t columns) {
+std::array<uint64_t, 5> stream_offsets(const WeightFormat& format, uint64_t rows,
+                                       uint64_t columns) {
   std::array<uint64_t, 5> offsets{};
   for (size_t i = 0; i < kStreams.size(); ++i) {
     offsets[i + 1] =
-        round_up<uint64_t>(offsets[i] + rows * stream_row_bytes(p, kStreams[i], columns), 16);
+        round_up<uint64_t>(offsets[i] + rows * stream_row_bytes(format, kStreams[i], columns), 16);
   }
   return offsets;
 }
 
 uint64_t matrix_bytes(DType dtype, uint64_t rows, uint64_t columns) {
-  if (is_packed(dtype)) return stream_offsets(packing(dtype), rows, columns).back();
+  if (is_packed(dtype)) return stream_offsets(weight_format(dtype), rows, columns).back();
   return rows * columns * dtype_bytes(dtype);
+}
+
+float e4m3_to_f32(uint8_t bits) {
+  const uint32_t exponent = (bits >> 3) & 15, fraction = bits & 7;
+  const float magnitude = (bits & 127) == 127 ? std::numeric_limits<float>::quiet_NaN()
+                          : exponent == 0 ? std::ldexp(float(fraction), -9)
+                                          : std::ldexp(float(8 + fraction), int32_t(exponent) - 10);
+  return bits < 128 ? magnitude : -magnitude;
 }
 
 float number_at(DType dtype, const std::byte* bytes) {
@@ -130,41 +160,19 @@ float number_at(DType dtype, const std::byte* bytes) {
 
 void unpack_row(DType dtype, std::span<const std::byte> bytes, uint64_t rows, uint64_t row,
                 std::span<float> out) {
-  const Packing& p = packing(dtype);
-  const auto offsets = stream_offsets(p, rows, out.size());
+  const WeightFormat& f = weight_format(dtype);
+  const auto offsets = stream_offsets(f, rows, out.size());
   TOK_CHECK(bytes.size() >= offsets.back() && row < rows);
   const auto stream = [&](Stream s) {
-    return Bytes{bytes.data() + offsets[size_t(s)] + row * stream_row_bytes(p, s, out.size())};
+    return Bytes{bytes.data() + offsets[size_t(s)] + row * stream_row_bytes(f, s, out.size())};
   };
-  const Bytes low = stream(Stream::kLow), high = stream(Stream::kHigh),
-              scales = stream(Stream::kScales), zeros = stream(Stream::kZeros);
-  for (size_t i = 0; i < out.size(); ++i) {
-    const uint64_t group = i / p.group;
-    int32_t q = int32_t(p.bits == 8 ? low.u8(i) : low.nibble(i));
-    if (p.bits == 5) q |= int32_t((high.u8(i / 8) >> (i % 8)) & 1) << 4;
-    if (p.bits == 6) q |= int32_t((high.u8(i / 4) >> (2 * (i % 4))) & 3) << 4;
-    switch (p.scaling) {
-      case Scaling::kSymmetric:
-        q = p.bits == 8 ? int32_t(int8_t(q)) : q - (1 << (p.bits - 1));
-        out[i] = scales.number(p.scale_dtype, group) * float(q);
-        break;
-      case Scaling::kOffset:
-        out[i] = scales.number(p.scale_dtype, 2 * group) * float(q) +
-                 scales.number(p.scale_dtype, 2 * group + 1);
-        break;
-      case Scaling::kZero:
-        out[i] = scales.number(p.scale_dtype, group) * float(q - int32_t(zeros.nibble(group)) - 1);
-        break;
-      case Scaling::kSuper4: {
-        const Bytes block{scales.data + i / 256 * 16};
-        const Pair pair = super_pair({block.data + 4}, i / 32 % 8);
-        out[i] = block.number(kF16, 0) * float(pair.scale) * float(q) -
-                 block.number(kF16, 1) * float(pair.offset);
-        break;
-      }
-      case Scaling::kSuper6:
-        out[i] = zeros.number(kF16, i / 256) * float(int8_t(scales.u8(group))) * float(q - 32);
-        break;
+  const RowStreams streams{f, stream(Stream::kLow), stream(Stream::kHigh), stream(Stream::kScales),
+                           stream(Stream::kZeros)};
+  for (size_t at = 0; at < out.size(); at += f.group) {
+    const Affine affine = streams.affine(at);
+    for (size_t i = at; i < at + f.group; ++i) {
+      out[i] = affine.scale * streams.value(i);
+      if (f.offset == Offset::kStored) out[i] += affine.offset;
     }
   }
 }

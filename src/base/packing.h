@@ -1,13 +1,15 @@
-// How a quantised matrix lies in memory: a few packed layouts for every format there is.
+// How a quantised matrix lies in memory: rows of one table, WeightFormat, for every format there
+// is. The reference, the texts of kernels/quant and what repacks files go by the row alone.
 //
-// A weight is made from a small whole number q and the numbers of its group, `group` neighbours
-// along a row. The buffer of a matrix is one stream after another; each stream holds its part of
-// every row, row after row, and begins at a multiple of 16 bytes:
-//   low     the low 4 bits of every q (8-bit formats: all 8), the first one lowest
-//   high    the bits above those: 1 (5-bit formats) or 2 (6-bit) of each q
-//   scales  what the groups say, see Scaling
-//   zeros   kZero: 4 bits for each group; a row's last byte may be half empty
-//           kSuper6: an f16 for each 256 weights
+// A weight is w = s v(q) + o: q is a small whole number, v what it stands for, and s and o belong
+// to its group, `group` neighbours along a row. The buffer of a matrix is one stream after another;
+// each stream holds its part of every row, row after row, and begins at a multiple of 16 bytes:
+//   low     the low bits of every q: 2 of those of 2 and 3 bits, 4 of those of 4 to 6, all 8; the
+//           first one lowest
+//   high    the bits above those: 1 or 2 of each q
+//   scales  s, and o where that is stored: see ScaleType
+//   zeros   Offset::kZero and kNextZero: a byte for each group
+//           ScaleType::kBytes: an f16 for each 256 weights; kE4M3: an f32 for each row
 // So any number of whole rows can be cut out or put together, stream by stream. A file's blocks are
 // taken apart into this at load, losslessly: what it is decoded to is exactly what the file means.
 #pragma once
@@ -22,51 +24,101 @@
 
 namespace tokamak {
 
-/// How the numbers of a group turn q into a weight.
-enum class Scaling : uint8_t {
-  kSymmetric,  // s (q - 2^(bits-1)); 8-bit q are two's complement and s q. scales: s
-  kOffset,     // s q + o. scales: pairs s, o (GGUF *_1, MLX affine)
-  kZero,       // s (q - z - 1). scales: s; zeros: z (GPTQ)
-  kSuper4,  // 256 weights share 16 bytes, those of GGUF's Q4_K: f16 d, f16 m, 12 bytes that hold 8
-            // pairs of 6 bits (s, o): d s q - m o, for groups of 32
-  kSuper6,  // d s (q - 32) for groups of 16. scales: i8 s; zeros: f16 d (GGUF's Q6_K)
+/// The numbers a q stands for, by q. Entry i is values[i] * unit; where unit is 0, values[i], and
+/// no two of them are multiples of one number.
+struct Levels {
+  std::array<float, 16> values = {};
+  float unit = 1;  // a power of two; the values are whole numbers of a signed byte
+
+  float at(uint32_t q) const { return unit == 0 ? values[q] : values[q] * unit; }
 };
 
-struct Packing {
+enum class Code : uint8_t {
+  kInteger,  // v(q) = q
+  kE4M3,     // v(q) = the f8e4m3 of these 8 bits
+  kLevels,   // v(q) = levels->at(q)
+};
+
+/// How the scale of a group is stored.
+enum class ScaleType : uint8_t {
+  kF16,
+  kBF16,
+  kF32,
+  kE8M0,    // a byte e: 2^(e - 127), no number where e is 255
+  kE4M3,    // a byte, f8e4m3, times an f32 of the row: a factor of the whole tensor in files
+  kBytes,   // a signed byte, times an f16 of 256 weights (GGUF's Q6_K)
+  kPairs4,  // 256 weights share 20 bytes: f16 d, f16 m, 16 bytes of s (low nibble) and o:
+            // d s, -m o (GGUF's Q2_K)
+  kPairs6,  // 256 weights share 16 bytes: f16 d, f16 m, 12 bytes that hold 8 pairs of 6 bits, s and
+            // o: d s, -m o (GGUF's Q4_K)
+};
+
+/// What o is.
+enum class Offset : uint8_t {
+  kNone,
+  kMiddle,    // -2^(bits-1) s; 8-bit q are two's complement
+  kStored,    // beside s in the scales (GGUF *_1, MLX affine)
+  kZero,      // -z s (AWQ, GPTQ's second format)
+  kNextZero,  // -(z + 1) s (GPTQ's first format)
+};
+
+struct WeightFormat {
   std::string_view name;  // "q4_0", "affine4_g64_bf16"
-  uint8_t bits = 0;       // 4, 5, 6 or 8
-  uint16_t group = 0;     // divides the length of a row; super-block formats: see row_unit
-  Scaling scaling = Scaling::kSymmetric;
-  DType scale_dtype = DType::kF16;  // of s and o
+  uint8_t bits = 0;       // 2 to 6, or 8
+  uint16_t group = 0;     // a multiple of 8
+  ScaleType scale = ScaleType::kF16;
+  Offset offset = Offset::kMiddle;
+  Code code = Code::kInteger;
+  const Levels* levels = nullptr;  // Code::kLevels
 
   /// A row's length is a multiple of this.
-  uint32_t row_unit() const {
-    return scaling == Scaling::kSuper4 || scaling == Scaling::kSuper6 ? 256 : group;
-  }
+  uint32_t row_unit() const { return scale >= ScaleType::kBytes ? 256 : group; }
+  uint32_t low_bits() const { return bits < 4 ? 2 : bits < 8 ? 4 : 8; }
+  uint32_t high_bits() const { return bits - low_bits(); }
+  /// The type of stored scales. REQUIRES: kF16, kBF16 or kF32.
+  DType scale_dtype() const;
+  bool has_zeros() const { return offset == Offset::kZero || offset == Offset::kNextZero; }
 };
 
-/// The layout of a packed type. REQUIRES: is_packed(dtype).
-const Packing& packing(DType dtype);
+/// GGUF's IQ4_NL and IQ4_XS; {-1, 0, 1, 2}; f4e2m1; QLoRA's NF4.
+extern const Levels kIq4Levels, kTernaryLevels, kE2m1Levels, kNf4Levels;
 
-/// The packed type of these properties; nothing when there is none.
-std::optional<DType> packed_dtype(uint32_t bits, uint32_t group, Scaling scaling,
-                                  DType scale_dtype);
+/// Every row, in the order of the packed types.
+std::span<const WeightFormat> weight_formats();
+
+/// Row `i` of weight_formats() as a type.
+constexpr DType packed_type(size_t i) {
+  return DType(kDTypeCount + i);
+}
+
+/// The row of a packed type. REQUIRES: is_packed(dtype).
+const WeightFormat& weight_format(DType dtype);
+
+/// The first packed type that has all these properties, whatever their name; nothing when there is
+/// none.
+std::optional<DType> packed_dtype(const WeightFormat& wanted);
+
+/// kF16, kBF16 or kF32. REQUIRES: is_float_weight(dtype).
+ScaleType scale_of(DType dtype);
 
 enum class Stream : uint8_t { kLow, kHigh, kScales, kZeros };
 inline constexpr std::array<Stream, 4> kStreams = {Stream::kLow, Stream::kHigh, Stream::kScales,
                                                    Stream::kZeros};
 
 /// Bytes of one row of `columns` weights in a stream; 0 where the format has no such stream.
-uint64_t stream_row_bytes(const Packing& packing, Stream stream, uint64_t columns);
+uint64_t stream_row_bytes(const WeightFormat& format, Stream stream, uint64_t columns);
 
 /// The beginning of each stream of [rows, columns], and after the last one the length of all.
-std::array<uint64_t, 5> stream_offsets(const Packing& packing, uint64_t rows, uint64_t columns);
+std::array<uint64_t, 5> stream_offsets(const WeightFormat& format, uint64_t rows, uint64_t columns);
 
 /// Bytes of a matrix [rows, columns] of any type, packed or not.
 uint64_t matrix_bytes(DType dtype, uint64_t rows, uint64_t columns);
 
 /// The f32, f16 or bf16 at an address of no particular alignment.
 float number_at(DType dtype, const std::byte* bytes);
+
+/// The f8e4m3 of these bits: without infinities, 127 and 255 are no numbers.
+float e4m3_to_f32(uint8_t bits);
 
 /// A row of a packed matrix as f32: the reference of every kernel that reads such weights.
 /// `out` has a row's length. REQUIRES: `bytes` are those of [rows, out.size()].

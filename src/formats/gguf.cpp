@@ -97,7 +97,7 @@ struct Block {
 };
 Block block_of(DType dtype) {
   if (!is_packed(dtype)) return {1, dtype_bytes(dtype)};
-  const Packing& packed = packing(dtype);
+  const WeightFormat& packed = weight_format(dtype);
   Block block{packed.row_unit(), 0};
   for (const Stream stream : kStreams) {
     block.bytes += stream_row_bytes(packed, stream, block.elements);

@@ -31,7 +31,8 @@ constexpr std::array<DTypeSpelling, kDTypeCount> kSpellings = {{{"F32", DType::k
                                                                 {"F64", DType::kF64},
                                                                 {"BOOL", DType::kBool},
                                                                 {"F8_E4M3", DType::kF8E4M3},
-                                                                {"F8_E5M2", DType::kF8E5M2}}};
+                                                                {"F8_E5M2", DType::kF8E5M2},
+                                                                {"F8_E8M0", DType::kF8E8M0}}};
 
 std::optional<DType> dtype_of(std::string_view text) {
   for (const DTypeSpelling& spelling : kSpellings) {

@@ -90,7 +90,8 @@ TEST(Safetensors, KnowsEveryElementType) {
                                                   {"U8", DType::kU8},
                                                   {"BOOL", DType::kBool},
                                                   {"F8_E4M3", DType::kF8E4M3},
-                                                  {"F8_E5M2", DType::kF8E5M2}}) {
+                                                  {"F8_E5M2", DType::kF8E5M2},
+                                                  {"F8_E8M0", DType::kF8E8M0}}) {
     const size_t bytes = dtype_bytes(dtype);
     auto file = read(
         file_of(fmt::format(R"({{"t": {{"dtype": "{}", "shape": [1], "data_offsets": [0, {}]}}}})",

@@ -29,7 +29,7 @@ inline bool are_sums(const TensorDesc& t) {
 /// A weight [rows, columns], packed or not; packed rows are whole groups.
 inline bool is_matrix(const TensorDesc& t) {
   if (t.shape.size() != 2 || !is_matrix_dtype(t.dtype)) return false;
-  return !is_packed(t.dtype) || t.shape[1] % Dim{packing(t.dtype).row_unit()} == 0;
+  return !is_packed(t.dtype) || t.shape[1] % Dim{weight_format(t.dtype).row_unit()} == 0;
 }
 
 /// The operands of one node; a failed check names the op, the operand, its shape and the one it

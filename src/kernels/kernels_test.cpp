@@ -15,7 +15,7 @@ namespace {
 
 std::vector<DType> matrix_types() {
   std::vector<DType> all = {DType::kF32, DType::kF16, DType::kBF16};
-  for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
+  for (size_t i = 0; i < weight_formats().size(); ++i) all.push_back(packed_type(i));
   return all;
 }
 
@@ -26,7 +26,7 @@ Problem with_matrix(Problem p, DType dtype) {
   if (matrix.dtype != DType::kF16 || matrix.shape.size() != 2) return p;
   matrix.dtype = dtype;
   if (is_packed(dtype)) {
-    matrix.shape[1] = 3 * packing(dtype).row_unit();
+    matrix.shape[1] = 3 * weight_format(dtype).row_unit();
     TensorDesc& rows = std::holds_alternative<Embed>(*p.op) ? p.outputs[0] : p.inputs[0];
     rows.shape[1] = matrix.shape[1];
   }

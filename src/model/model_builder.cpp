@@ -75,7 +75,7 @@ Result<DType> ModelBuilder::device_dtype(const StoredMatrix& stored) const {
                 "quantize is for checkpoints of floats, and tensor \"{}\" is packed as {} already.",
                 stored.weight->name, dtype_name(stored.dtype));
   }
-  const bool fits = stored.columns % packing(*options_.quantize).row_unit() == 0;
+  const bool fits = stored.columns % weight_format(*options_.quantize).row_unit() == 0;
   return fits ? *options_.quantize : stored.dtype;
 }
 

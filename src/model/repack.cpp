@@ -57,7 +57,7 @@ class WidenedRows final : public RowSource {
       : source_(std::move(source)), type_(type), columns_(columns) {
     begin_.fill(matrix_bytes(type, 1, columns));
     begin_[0] = 0;
-    if (is_packed(type)) begin_ = stream_offsets(packing(type), 1, columns);
+    if (is_packed(type)) begin_ = stream_offsets(weight_format(type), 1, columns);
   }
 
   Result<void> write(Stream, uint64_t first, uint64_t count, std::byte* out,
@@ -95,7 +95,7 @@ std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType t
 }
 
 uint64_t row_bytes(DType type, Stream stream, uint64_t columns) {
-  if (is_packed(type)) return stream_row_bytes(packing(type), stream, columns);
+  if (is_packed(type)) return stream_row_bytes(weight_format(type), stream, columns);
   return stream == Stream::kLow ? columns * dtype_bytes(type) : 0;
 }
 

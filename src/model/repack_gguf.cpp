@@ -134,7 +134,7 @@ void repack_high(const std::byte* block, std::byte* out) {
 template <DType kType>
 void repack(Stream stream, const std::byte* block, uint64_t count, std::byte* out) {
   constexpr Block b = block_of(kType);
-  const uint64_t step = stream_row_bytes(packing(kType), stream, b.weights);
+  const uint64_t step = stream_row_bytes(weight_format(kType), stream, b.weights);
   const std::byte* end = block + count * b.bytes;
   switch (stream) {
     case Stream::kLow:

@@ -24,8 +24,8 @@ class GptqRows final : public RowSource {
            FileBytes scales, FileBytes zeros)
       : rows_(stored.rows),
         columns_(stored.columns),
-        groups_(stored.columns / packing(stored.dtype).group),
-        per_stored_(stored.group / packing(stored.dtype).group),
+        groups_(stored.columns / weight_format(stored.dtype).group),
+        per_stored_(stored.group / weight_format(stored.dtype).group),
         one_less_(stored.whole_zeros ? 1 : 0),
         order_(std::move(order)),
         weight_(std::move(weight)),
@@ -85,16 +85,14 @@ class GptqRows final : public RowSource {
   }
 
   uint32_t zero(uint64_t row, uint64_t group) const {
-    if (group >= groups_) return 0;  // the half of a row's last byte that nothing reads
     const uint32_t word = word_at(zeros_, group / per_stored_ * (rows_ / 8) + row / 8);
     return ((word >> (row % 8 * 4)) & 15) - one_less_;
   }
 
   void write_zeros(uint64_t first, uint64_t rows, std::byte* out, size_t stride) const {
     for (uint64_t i = 0; i < rows; ++i) {
-      for (uint64_t group = 0; group < groups_; group += 2) {
-        out[i * stride + group / 2] =
-            std::byte(zero(first + i, group) | zero(first + i, group + 1) << 4);
+      for (uint64_t group = 0; group < groups_; ++group) {
+        out[i * stride + group] = std::byte(zero(first + i, group));
       }
     }
   }

@@ -251,7 +251,10 @@ TEST(RepackMlx, KeepsEveryWeight) {
         c.add("x.weight", DType::kU32, {kRows, kColumns * bits / 32}, q);
         c.add("x.scales", scale, {kRows, groups}, scales);
         c.add("x.biases", scale, {kRows, groups}, biases);
-        const auto type = packed_dtype(bits, group, Scaling::kOffset, scale);
+        const auto type = packed_dtype({.bits = uint8_t(bits),
+                                        .group = uint16_t(group),
+                                        .scale = scale_of(scale),
+                                        .offset = Offset::kStored});
         ASSERT_TRUE(type);
         const auto rows = rows_of(c.file(), constant(kRows, kColumns, *type, {{"x.weight"}}));
         const auto number = [&](const Bytes& from, size_t i) {
@@ -306,7 +309,7 @@ TEST(RepackGptq, KeepsEveryWeight) {
                           {16, 512, 2, 128},
                           {16, 512, 1, 128}}) {
     Gptq c(kind.rows, kind.columns, kind.groups);
-    const DType type = *packed_dtype(4, kind.type_group, Scaling::kZero, DType::kF16);
+    const DType type = *dtype_from_name(fmt::format("zero4_g{}_f16", kind.type_group));
     const auto rows =
         rows_of(c.file(), constant(Dim(kind.rows), Dim(kind.columns), type, {{"x.weight"}}));
     const size_t size = kind.columns / kind.groups;
@@ -324,7 +327,7 @@ TEST(RepackGptq, TakesZerosOfTheSecondFormatByTheirValues) {
     Gptq c(16, 64, 2);
     const size_t zeros = size_t(c.infos.back().offset);
     std::fill(c.bytes.begin() + std::ptrdiff_t(zeros), c.bytes.end(), std::byte(stored));
-    const DType type = *packed_dtype(4, 32, Scaling::kZero, DType::kF16);
+    const DType type = *dtype_from_name("zero4_g32_f16");
     const auto rows = rows_of(c.file(), constant(16, 64, type, {{"x.weight"}}));
     for (size_t i = 0; i < 64; ++i) {
       const uint32_t q = u8(c.q.data(), i / 8 * 64 + i % 8 / 2) >> (i % 2 * 4) & 15;
@@ -370,7 +373,7 @@ TEST(RepackGptq, RefusesGroupsThatAreOutOfRangeOrUneven) {
     groups[0] = first;
     groups[5] = second;
     c.numbers("x.g_idx", DType::kI32, {128}, groups);
-    const DType type = *packed_dtype(4, 32, Scaling::kZero, DType::kF16);
+    const DType type = *dtype_from_name("zero4_g32_f16");
     return read_error(c.file(), constant(16, 128, type, {{"x.weight"}}));
   };
   EXPECT_EQ(error(4, 1),
@@ -398,11 +401,11 @@ TEST(Repack, GivesTheSameInSharesAsInPieces) {
   c.add("mlx.weight", DType::kU32, {kRows, kColumns / 8}, c.noise(kRows * kColumns / 2));
   c.add("mlx.scales", DType::kF16, {kRows, kColumns / 32}, c.noise(kRows * kColumns / 16));
   c.add("mlx.biases", DType::kF16, {kRows, kColumns / 32}, c.noise(kRows * kColumns / 16));
-  matrices.emplace_back("mlx.weight", *packed_dtype(4, 32, Scaling::kOffset, DType::kF16));
+  matrices.emplace_back("mlx.weight", DType::kQ4_1);
   c.add("gptq.qweight", DType::kI32, {kColumns / 8, kRows}, c.noise(kRows * kColumns / 2));
   c.add("gptq.scales", DType::kF16, {kColumns / 32, kRows}, c.noise(kRows * kColumns / 16));
   c.add("gptq.qzeros", DType::kI32, {kColumns / 32, kRows / 8}, c.noise(kRows * kColumns / 64));
-  matrices.emplace_back("gptq.weight", *packed_dtype(4, 32, Scaling::kZero, DType::kF16));
+  matrices.emplace_back("gptq.weight", *dtype_from_name("zero4_g32_f16"));
   const TensorFile file = c.file();
   for (const auto& [name, type] : matrices) {
     SCOPED_TRACE(name);

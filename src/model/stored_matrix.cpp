@@ -109,7 +109,7 @@ class Locator {
   Result<StoredMatrix> blocks() {
     const TensorInfo& weight = *found_.weight;
     TOK_TRY(check_matrix());
-    const Packing& p = packing(weight.dtype);
+    const WeightFormat& p = weight_format(weight.dtype);
     if (found_.columns % p.row_unit() != 0) {
       return wrong(weight, fmt::format("a multiple of {} columns", p.row_unit()));
     }
@@ -150,7 +150,7 @@ class Locator {
     }
     found_.group = columns / groups;
     found_.format = StoredMatrix::Format::kAffine;
-    return with_type(uint32_t(bits), found_.group, Scaling::kOffset);
+    return with_type(uint32_t(bits), found_.group, Offset::kStored);
   }
 
   Result<StoredMatrix> gptq() {
@@ -186,7 +186,7 @@ class Locator {
     TOK_TRY(groups_of_columns());
     TOK_TRY(found_.whole_zeros, all_zeros_are_middle(file_, zeros));
     // A group of any multiple of 128 is some of 128 that say the same.
-    return with_type(4, found_.group % 128 == 0 ? 128 : found_.group, Scaling::kZero);
+    return with_type(4, found_.group % 128 == 0 ? 128 : found_.group, Offset::kNextZero);
   }
 
   static bool is_word(const TensorInfo& tensor) {
@@ -204,16 +204,20 @@ class Locator {
     return {};
   }
 
-  Result<StoredMatrix> with_type(uint32_t bits, uint64_t group, Scaling scaling) {
+  Result<StoredMatrix> with_type(uint32_t bits, uint64_t group, Offset offset) {
     const TensorInfo& scales = *found_.scales;
-    const auto dtype =
-        group > 128 ? std::nullopt : packed_dtype(bits, uint32_t(group), scaling, scales.dtype);
+    const bool is_read = group <= 128 && is_float_weight(scales.dtype);
+    const auto dtype = is_read ? packed_dtype({.bits = uint8_t(bits),
+                                               .group = uint16_t(group),
+                                               .scale = scale_of(scales.dtype),
+                                               .offset = offset})
+                               : std::nullopt;
     if (!dtype) {
       return unsupported(
           "{}: tensor \"{}\" is {}, a scale per {} columns; this engine reads {} scales per 32, 64 "
           "or 128 columns.",
           file_.file_name(scales), scales.name, describe(scales), found_.group,
-          scaling == Scaling::kZero ? "f16 and bf16" : "f32, f16 and bf16");
+          offset == Offset::kNextZero ? "f16 and bf16" : "f32, f16 and bf16");
     }
     found_.dtype = *dtype;
     return found_;
@@ -231,7 +235,7 @@ Result<void> check_declared(const StoredMatrix& found, std::string_view name,
   using Format = StoredMatrix::Format;
   if (found.format != Format::kAffine && found.format != Format::kGptq) return {};
   const Quantization::Numbers& numbers = declared.of(module_of(name));
-  const uint32_t bits = packing(found.dtype).bits;
+  const uint32_t bits = weight_format(found.dtype).bits;
   if (numbers.bits != 0 && numbers.bits != bits) {
     return invalid_input(
         "{}: bits is {} for \"{}\", but tensor \"{}\" is {}, {} bits for each of {} "

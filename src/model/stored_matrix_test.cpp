@@ -242,8 +242,7 @@ TEST(ModelBuilder, PutsTheInputIntoTheOrderOfTheColumnsOnce) {
     for (const Node& node : graph->nodes) {
       gathers += std::holds_alternative<GatherColumns>(node.op);
       if (std::holds_alternative<Linear>(node.op)) {
-        EXPECT_EQ(graph->at(node.inputs[1]).dtype,
-                  *packed_dtype(4, 32, Scaling::kZero, DType::kF16));
+        EXPECT_EQ(graph->at(node.inputs[1]).dtype, *dtype_from_name("zero4_g32_f16"));
       }
     }
     EXPECT_EQ(gathers, same ? 1u : 2u);

@@ -121,7 +121,8 @@ class Writer {
     }
     begin_.fill(rows_ * all);
     begin_[0] = 0;
-    if (is_packed(constant.dtype)) begin_ = stream_offsets(packing(constant.dtype), rows_, columns);
+    if (is_packed(constant.dtype))
+      begin_ = stream_offsets(weight_format(constant.dtype), rows_, columns);
     piece_rows_ = std::max(kPieceBytes / all / kRowUnit, uint64_t{1}) * kRowUnit;
   }
 

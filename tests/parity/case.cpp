@@ -59,7 +59,7 @@ std::vector<std::byte> content(const Case& c, const TensorDesc& tensor) {
     copy(0, 0, columns * dtype_bytes(tensor.dtype));
     return rows;
   }
-  const Packing& p = packing(tensor.dtype);
+  const WeightFormat& p = weight_format(tensor.dtype);
   const auto from = stream_offsets(p, uint64_t(shape[0]), columns);
   const auto to = stream_offsets(p, part.rows, columns);
   for (const Stream stream : kStreams) {

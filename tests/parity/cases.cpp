@@ -22,7 +22,7 @@ std::vector<Case> embed_cases() {
   }
   for (const DType dtype : packed_types()) {
     CaseBuilder b(fmt::format("embed {}", dtype_name(dtype)));
-    const ValueId table = b.random("table", {kVocab, 5 * packing(dtype).row_unit()}, dtype);
+    const ValueId table = b.random("table", {kVocab, 5 * weight_format(dtype).row_unit()}, dtype);
     const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
     all.push_back(b.finish(y, kChunks, kExact));
   }

@@ -40,7 +40,7 @@ struct CutWeights : testing::TestWithParam<const char*> {
 constexpr uint32_t kRows = 1001, kPartRows = 384;
 
 TEST_P(CutWeights, GiveTheSameProducts) {
-  const uint32_t in = 3 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);
+  const uint32_t in = 3 * (is_packed(dtype) ? weight_format(dtype).row_unit() : 64);
   for (const uint32_t tokens : {1u, 4u}) {
     CaseBuilder b(fmt::format("linear {} by {}", GetParam(), tokens));
     const ValueId x = b.activation(in);
@@ -51,7 +51,7 @@ TEST_P(CutWeights, GiveTheSameProducts) {
 }
 
 TEST_P(CutWeights, GiveTheSameEmbeddings) {
-  const uint32_t columns = 2 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);
+  const uint32_t columns = 2 * (is_packed(dtype) ? weight_format(dtype).row_unit() : 64);
   CaseBuilder b(fmt::format("embed {}", GetParam()));
   const ValueId table = b.random("table", {kVocab, columns}, dtype);
   const ValueId y = b.graph().add_node(Embed{2.5f}, {ValueId{0}, table}).front();
@@ -62,7 +62,7 @@ TEST_P(CutWeights, GiveTheSameEmbeddings) {
 /// Five experts in parts of two.
 TEST_P(CutWeights, GiveTheSameProductsOfExperts) {
   constexpr uint32_t kExperts = 5, kOut = kPartRows / 2;
-  const uint32_t whole_blocks = 3 * (is_packed(dtype) ? packing(dtype).row_unit() : 64);
+  const uint32_t whole_blocks = 3 * (is_packed(dtype) ? weight_format(dtype).row_unit() : 64);
   for (const uint32_t in : {whole_blocks, 68u}) {  // the second is no multiple of 8
     if (in != whole_blocks && is_packed(dtype)) continue;
     for (const uint32_t tokens : {1u, 4u}) {

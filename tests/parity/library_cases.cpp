@@ -57,7 +57,7 @@ std::vector<Case> to_half_cases() {
   types.insert(types.end(), {DType::kF32, DType::kF16});
   for (const DType dtype : types) {
     CaseBuilder b(fmt::format("to_half of {}", dtype_name(dtype)));
-    const uint32_t columns = is_packed(dtype) ? 2 * packing(dtype).row_unit() : 72;
+    const uint32_t columns = is_packed(dtype) ? 2 * weight_format(dtype).row_unit() : 72;
     // The output of another op, and exact: all to_half of a case have the same kernel.
     const PairGlu products = {Activation::kIdentity};
     const ValueId x = b.graph().add_node(products, {b.activation(2 * columns)}).front();

@@ -13,7 +13,8 @@ constexpr DType kSomePacked[] = {DType::kQ4_0};
 std::vector<DType> every_text() {
   std::vector<DType> all;
   for (const char* name : {"q8_0", "q4_0", "q5_0", "q5_1", "q4_k", "q5_k", "q6_k",
-                           "affine4_g64_bf16", "affine8_g32_f32", "zero4_g128_f16"}) {
+                           "affine4_g64_bf16", "affine8_g32_f32", "zero4_g128_f16", "q2_k", "q3_k",
+                           "iq4_nl", "mxfp4", "nvfp4", "nf4_g64", "f8e4m3_g128"}) {
     all.push_back(dtype_from_name(name).value());
   }
   return all;
@@ -81,7 +82,7 @@ void add_packed_products(std::vector<Case>& all, const std::string& op, ProductS
                          std::span<const DType> types, double tolerance, const MakeProduct& make,
                          std::initializer_list<Steps> all_steps = {kOneByOne, kChunks}) {
   for (const DType dtype : types) {
-    const ProductShape own = {shape.in * packing(dtype).row_unit(), shape.out};
+    const ProductShape own = {shape.in * weight_format(dtype).row_unit(), shape.out};
     add_products(all, op, std::span(&own, 1), std::span(&dtype, 1), tolerance, make, all_steps);
   }
 }
@@ -174,7 +175,7 @@ std::vector<Case> split_linear_cases() {
   };
   for (const DType dtype : kWeights) add(4, dtype, {96, 70}, kSmallBatchSteps);
   for (const DType dtype : every_text()) {
-    add(2, dtype, {2 * packing(dtype).row_unit(), 34}, kSmallBatchSteps);
+    add(2, dtype, {2 * weight_format(dtype).row_unit(), 34}, kSmallBatchSteps);
   }
   // The numbers of tokens are those each tile is for, and more than fit one.
   for (const uint32_t rows : {16u, 32u, 64u, 70u}) {

@@ -31,9 +31,20 @@ inline double attention_tolerance(DType cache) {
 }
 inline constexpr DType kWeights[] = {DType::kF32, DType::kF16, DType::kBF16};
 
+/// The packed types that no other is like but for its name and the size of its groups.
 inline std::vector<DType> packed_types() {
   std::vector<DType> all;
-  for (uint32_t i = 0; i < kPackedCount; ++i) all.push_back(DType(kDTypeCount + i));
+  for (size_t i = 0; i < weight_formats().size(); ++i) {
+    WeightFormat wanted = weight_formats()[i];
+    bool is_first = packed_dtype(wanted) == packed_type(i);
+    for (const uint16_t smaller : {uint16_t{32}, uint16_t{64}}) {
+      if (smaller >= wanted.group) break;
+      WeightFormat other = wanted;
+      other.group = smaller;
+      is_first = is_first && !packed_dtype(other);
+    }
+    if (is_first) all.push_back(packed_type(i));
+  }
   return all;
 }
 

@@ -58,7 +58,7 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const Ti
        {"ADDS_X", op.adds_x ? 1u : 0u},
        {"MAX_ADDEND", float(FixedPointSum::kMaxAddend)}});
   if (second.in_bytes) {
-    const bool has_nibbles = packing(d.dtype).bits == 4;
+    const bool has_nibbles = weight_format(d.dtype).bits == 4;
     add({{"EIGHTS_2", second.unit / 8},
          {"WORD_STEPS", doublings(second.unit / 4)},
          {"BYTE_STEP", has_nibbles ? 2u : 1u},

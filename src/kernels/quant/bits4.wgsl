@@ -6,9 +6,7 @@ fn load_quanta(i: u32) -> Quanta {
   return weight_words[i];
 }
 
-fn quants8(low: Quanta) -> array<vec4<f32>, 2> {
+fn numbers8(low: Quanta) -> array<vec4<u32>, 2> {
   let shifts = vec4(0u, 4u, 8u, 12u);
-  return array(vec4<f32>((vec4(low) >> shifts) & vec4(15u)),
-               vec4<f32>((vec4(low >> 16u) >> shifts) & vec4(15u)));
+  return array((vec4(low) >> shifts) & vec4(15u), (vec4(low >> 16u) >> shifts) & vec4(15u));
 }
-

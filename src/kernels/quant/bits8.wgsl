@@ -7,9 +7,8 @@ fn load_quanta(i: u32) -> Quanta {
   return vec2(weight_words[2u * i], weight_words[2u * i + 1u]);
 }
 
-fn quants8(words: Quanta) -> array<vec4<f32>, 2> {
+fn numbers8(words: Quanta) -> array<vec4<u32>, 2> {
   let shifts = vec4(0u, 8u, 16u, 24u);
-  return array(vec4<f32>((vec4(words.x ^ FLIPPED_BITS) >> shifts) & vec4(255u)),
-               vec4<f32>((vec4(words.y ^ FLIPPED_BITS) >> shifts) & vec4(255u)));
+  return array((vec4(words.x ^ FLIPPED_BITS) >> shifts) & vec4(255u),
+               (vec4(words.y ^ FLIPPED_BITS) >> shifts) & vec4(255u));
 }
-

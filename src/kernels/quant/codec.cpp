@@ -6,61 +6,112 @@
 namespace tokamak {
 namespace {
 
-WeightCodec packed_codec(const Packing& p, uint64_t rows, uint64_t columns) {
-  const auto offsets = stream_offsets(p, rows, columns);
-  const auto begin = [&](std::string name, Stream stream) {
-    return Constant{std::move(name), uint32_t(offsets[size_t(stream)] / 4)};
-  };
-  const bool has_high = p.bits == 5 || p.bits == 6;
-  WeightCodec codec{
-      .sources = {has_high ? "quant/bits_high.wgsl" : fmt::format("quant/bits{}.wgsl", p.bits)},
-      .constants = {begin("SCALES", Stream::kScales)}};
-  if (has_high) {
-    codec.constants.push_back(begin("HIGH", Stream::kHigh));
-    codec.constants.push_back({"HIGH_BITS", p.bits - 4u});
+/// Puts the codec of a row together: a text for each of its properties.
+class Writer {
+ public:
+  Writer(const WeightFormat& format, uint64_t rows, uint64_t columns)
+      : format_(format),
+        offsets_(stream_offsets(format, rows, columns)),
+        row_groups_(uint32_t(columns / format.group)) {}
+
+  WeightCodec run() {
+    numbers();
+    code();
+    scales();
+    offset();
+    add("affine");
+    add("weights8");
+    return std::move(codec_);
   }
-  if (p.bits == 8) {
-    const uint32_t signs = p.scaling == Scaling::kSymmetric ? 0x80808080u : 0;
-    codec.constants.push_back({"FLIPPED_BITS", signs});
+
+ private:
+  void add(std::string_view source, std::initializer_list<Constant> constants = {}) {
+    codec_.sources.push_back(fmt::format("quant/{}.wgsl", source));
+    codec_.constants.insert(codec_.constants.end(), constants);
   }
-  const auto add = [&](std::vector<std::string> sources, std::vector<Constant> constants) {
-    codec.sources.insert(codec.sources.end(), sources.begin(), sources.end());
-    codec.constants.insert(codec.constants.end(), constants.begin(), constants.end());
-  };
-  const auto add_scaled = [&](const char* source, std::vector<Constant> constants) {
-    add({"quant/scales.wgsl", source}, std::move(constants));
-    add({}, {{"SCALES_F32", p.scale_dtype == DType::kF32 ? 1u : 0u},
-             {"SCALES_BF16", p.scale_dtype == DType::kBF16 ? 1u : 0u}});
-  };
-  switch (p.scaling) {
-    case Scaling::kSymmetric:
-      add_scaled("quant/symmetric.wgsl",
-                 {{"GROUP", uint32_t(p.group)}, {"ZERO_POINT", float(1 << (p.bits - 1))}});
-      break;
-    case Scaling::kOffset:
-      add_scaled("quant/offset.wgsl", {{"GROUP", uint32_t(p.group)}});
-      break;
-    case Scaling::kZero: {
-      const uint32_t groups = uint32_t(columns / p.group);
-      add_scaled("quant/zero.wgsl", {{"GROUP", uint32_t(p.group)},
-                                     {"ROW_GROUPS", groups},
-                                     {"UNUSED_ZEROS", groups % 2},
-                                     begin("ZEROS", Stream::kZeros)});
-      break;
+  Constant begin(std::string name, Stream stream) const {
+    return {std::move(name), uint32_t(offsets_[size_t(stream)] / 4)};
+  }
+
+  void numbers() {
+    if (format_.high_bits() != 0) {
+      add("bits_high", {begin("HIGH", Stream::kHigh),
+                        {"LOW_BITS", format_.low_bits()},
+                        {"HIGH_BITS", format_.high_bits()}});
+      return;
     }
-    case Scaling::kSuper4:
-      add({"quant/super4.wgsl"}, {});
-      break;
-    case Scaling::kSuper6:
-      add({"quant/super6.wgsl"}, {begin("ZEROS", Stream::kZeros)});
-      break;
+    add(fmt::format("bits{}", format_.bits));
+    if (format_.bits != 8) return;
+    const bool is_signed = format_.code == Code::kInteger && format_.offset == Offset::kMiddle;
+    codec_.constants.push_back({"FLIPPED_BITS", is_signed ? 0x80808080u : 0});
   }
-  add({"quant/affine.wgsl", "quant/weights8.wgsl"}, {});
-  return codec;
-}
+
+  void code() {
+    if (format_.code == Code::kE4M3 || format_.scale == ScaleType::kE4M3) add("e4m3");
+    if (format_.code == Code::kInteger) return add("integers");
+    if (format_.code == Code::kE4M3) return add("floats8");
+    const Levels& levels = *format_.levels;
+    if (levels.unit == 0) {
+      add("level_floats");
+      for (uint32_t q = 0; q < levels.values.size(); ++q) {
+        codec_.constants.push_back({fmt::format("LEVEL_{}", q), levels.values[q]});
+      }
+      return;
+    }
+    add("level_bytes", {{"LEVEL_UNIT", levels.unit}});
+    for (uint32_t word = 0; word < 4; ++word) {
+      uint32_t bytes = 0;
+      for (uint32_t i = 0; i < 4; ++i) {
+        bytes |= uint32_t(uint8_t(int8_t(levels.values[4 * word + i]))) << (8 * i);
+      }
+      codec_.constants.push_back({fmt::format("LEVELS_{}", word), bytes});
+    }
+  }
+
+  void scales() {
+    codec_.constants.push_back(begin("SCALES", Stream::kScales));
+    switch (format_.scale) {
+      case ScaleType::kPairs4:
+        return add("super2");
+      case ScaleType::kPairs6:
+        return add("super4");
+      case ScaleType::kBytes:
+        return add("scales_bytes", {begin("ZEROS", Stream::kZeros)});
+      case ScaleType::kE8M0:
+        return add("scales_e8m0");
+      case ScaleType::kE4M3:
+        return add("scales_e4m3", {begin("ZEROS", Stream::kZeros), {"ROW_GROUPS", row_groups_}});
+      default:
+        return add("scales", {{"SCALES_F32", format_.scale == ScaleType::kF32 ? 1u : 0u},
+                              {"SCALES_BF16", format_.scale == ScaleType::kBF16 ? 1u : 0u}});
+    }
+  }
+
+  void offset() {
+    if (format_.scale == ScaleType::kPairs4 || format_.scale == ScaleType::kPairs6) return;
+    codec_.constants.push_back({"GROUP", uint32_t{format_.group}});
+    switch (format_.offset) {
+      case Offset::kNone:
+        return add("no_offset");
+      case Offset::kMiddle:
+        return add("symmetric", {{"ZERO_POINT", float(1 << (format_.bits - 1))}});
+      case Offset::kStored:
+        return add("offset");
+      case Offset::kZero:
+      case Offset::kNextZero:
+        return add("zero", {begin("ZEROS", Stream::kZeros),
+                            {"ZERO_SHIFT", format_.offset == Offset::kNextZero ? 1.0f : 0.0f}});
+    }
+  }
+
+  const WeightFormat& format_;
+  std::array<uint64_t, 5> offsets_;
+  uint32_t row_groups_;
+  WeightCodec codec_;
+};
 
 UnitCodec wide_units(const TensorDesc& matrix, std::string_view product, bool in_bytes) {
-  const uint32_t bits = packing(matrix.dtype).bits;
+  const uint32_t bits = weight_format(matrix.dtype).bits;
   UnitCodec codec{wide_codec(matrix), 128 / bits, true, in_bytes};
   codec.sources.insert(codec.sources.end(),
                        {"quant/unit_words.wgsl", fmt::format("quant/units_{}.wgsl", product),
@@ -73,8 +124,8 @@ UnitCodec wide_units(const TensorDesc& matrix, std::string_view product, bool in
 WeightCodec wide_codec(const TensorDesc& matrix) {
   TOK_CHECK(matrix.shape.size() == 2 && matrix.shape[1] % 8 == 0);
   if (is_packed(matrix.dtype)) {
-    return packed_codec(packing(matrix.dtype), uint64_t(matrix.shape[0]),
-                        uint64_t(matrix.shape[1]));
+    return Writer(weight_format(matrix.dtype), uint64_t(matrix.shape[0]), uint64_t(matrix.shape[1]))
+        .run();
   }
   TOK_CHECK(is_float_weight(matrix.dtype));
   return {
@@ -89,8 +140,10 @@ WeightCodec native_f16_codec(const TensorDesc& matrix) {
 
 bool has_wide_units(const TensorDesc& matrix) {
   if (!is_packed(matrix.dtype)) return false;
-  const uint32_t bits = packing(matrix.dtype).bits;
-  return (bits == 4 || bits == 8) && matrix.shape[1] % (128 / bits) == 0;
+  const WeightFormat& format = weight_format(matrix.dtype);
+  if (format.code != Code::kInteger || (format.bits != 4 && format.bits != 8)) return false;
+  const uint32_t unit = 128u / format.bits;
+  return format.group % unit == 0 && matrix.shape[1] % unit == 0;
 }
 
 UnitCodec unit_codec(const TensorDesc& matrix) {

@@ -6,13 +6,19 @@
 //   weights8(i: u32) -> array<vec4<f32>, 2>        both, where nothing happens in between
 // or, from single_codec(), weight1(i: u32) -> f32, for rows of any length.
 //
-// Packed types (base/packing.h) have no file each: a text that puts the q together (bits4, bits8,
-// bits_high) is followed by one that gives s and o of w = s q + o (offset, super4, ...) and by
-// affine.wgsl. Their constants:
-//   HIGH, SCALES, ZEROS   where these streams begin, in words; HIGH_BITS: of each q in HIGH
+// Packed types (base/packing.h) have no file each: every property of their row brings a text.
+//   the numbers q   bits2, bits4, bits8, bits_high: numbers8(quanta) -> array<vec4<u32>, 2>
+//   what they mean  integers, level_bytes, level_floats, floats8: quants8(quanta), the same in f32
+//   the scale       scales, scales_bytes, scales_e8m0, scales_e4m3: group_scale(group) -> f32
+//   the offset      no_offset, symmetric, offset, zero; or both: super2, super4. affine(i), the s
+//                   and o of eight weights, from which affine.wgsl makes w = s v(q) + o
+// Their constants:
+//   HIGH, SCALES, ZEROS   where these streams begin, in words
+//   LOW_BITS, HIGH_BITS   bits_high: of each q in the two streams; FLIPPED_BITS: see bits8.wgsl
 //   GROUP                 neighbours along a row that share their numbers
-//   ZERO_POINT            symmetric: the q of 0; FLIPPED_BITS: see bits8.wgsl
-//   ROW_GROUPS, UNUSED_ZEROS   zero: groups of a row, and how many more z it has room for
+//   ROW_GROUPS            scales_e4m3: groups of a row
+//   ZERO_POINT            symmetric: the q of 0; ZERO_SHIFT: zero, what is added to every z
+//   LEVELS_0 .., LEVEL_0 ..   what the numbers stand for, as bytes or floats; LEVEL_UNIT
 #pragma once
 #include <string>
 #include <vector>

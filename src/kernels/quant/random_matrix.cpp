@@ -1,6 +1,9 @@
 #include "kernels/quant/random_matrix.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <span>
 
 #include "base/bits.h"
 #include "base/packing.h"
@@ -15,6 +18,17 @@ void store(std::byte* at, DType dtype, float value) {
   std::memcpy(at, &word, dtype_bytes(dtype));
 }
 
+/// The largest number that a q stands for, to either side of the middle.
+float largest_value(const WeightFormat& format) {
+  if (format.code == Code::kInteger) return float(1 << (format.bits - 1));
+  if (format.code == Code::kE4M3) return 448;
+  float largest = 0;
+  for (uint32_t q = 0; q < 1u << format.bits; ++q) {
+    largest = std::max(largest, std::abs(format.levels->at(q)));
+  }
+  return largest;
+}
+
 }  // namespace
 
 std::vector<std::byte> random_matrix(DType dtype, uint64_t rows, uint64_t columns, float range,
@@ -27,35 +41,58 @@ std::vector<std::byte> random_matrix(DType dtype, uint64_t rows, uint64_t column
     return bytes;
   }
   for (std::byte& byte : bytes) byte = std::byte(random() >> 24);
-  const Packing& p = packing(dtype);
-  const auto offsets = stream_offsets(p, rows, columns);
+  const WeightFormat& f = weight_format(dtype);
+  const auto offsets = stream_offsets(f, rows, columns);
+  const auto bytes_of = [&](Stream stream) {
+    return std::span(bytes).subspan(size_t(offsets[size_t(stream)]),
+                                    size_t(rows * stream_row_bytes(f, stream, columns)));
+  };
   // Every `step` bytes of a stream a number, so small that its weights are within the range.
-  const auto numbers = [&](Stream stream, DType type, uint64_t step, uint64_t first,
-                           float largest) {
-    const uint64_t end = offsets[size_t(stream)] + rows * stream_row_bytes(p, stream, columns);
-    for (uint64_t at = offsets[size_t(stream)] + first; at < end; at += step) {
+  const auto numbers = [&](Stream stream, DType type, size_t step, size_t first, float largest) {
+    const std::span<std::byte> all = bytes_of(stream);
+    for (size_t at = first; at < all.size(); at += step) {
       const bool tiny = random() % 8 == 0;
-      store(&bytes[size_t(at)], type, values(random) * (tiny ? 0x1p-15f : largest));
+      store(&all[at], type, values(random) * (tiny ? 0x1p-15f : largest));
     }
   };
-  const uint32_t width = dtype_bytes(p.scale_dtype);
-  const float steps = float(1 << (p.bits - 1));  // of q to either side of the middle
-  switch (p.scaling) {
-    case Scaling::kSymmetric:
-    case Scaling::kZero:
-      numbers(Stream::kScales, p.scale_dtype, width, 0, 1 / steps);
+  // Bytes of f8e4m3 that are numbers.
+  const auto finite = [&](Stream stream) {
+    for (std::byte& byte : bytes_of(stream)) {
+      if ((byte & std::byte{127}) == std::byte{127}) byte &= std::byte{0xfb};
+    }
+  };
+  if (f.code == Code::kE4M3) finite(Stream::kLow);
+  const float unit = 1 / largest_value(f);
+  switch (f.scale) {
+    case ScaleType::kF16:
+    case ScaleType::kBF16:
+    case ScaleType::kF32: {
+      const uint32_t width = dtype_bytes(f.scale_dtype());
+      const bool is_pair = f.offset == Offset::kStored;
+      numbers(Stream::kScales, f.scale_dtype(), is_pair ? 2 * width : width, 0, unit);
+      if (is_pair) numbers(Stream::kScales, f.scale_dtype(), 2 * width, width, 1);
       break;
-    case Scaling::kOffset:
-      numbers(Stream::kScales, p.scale_dtype, 2 * width, 0, 1 / steps);
-      numbers(Stream::kScales, p.scale_dtype, 2 * width, width, 1);
+    }
+    case ScaleType::kE8M0:
+      for (std::byte& byte : bytes_of(Stream::kScales)) {
+        byte = std::byte(127 + std::ilogb(range * unit) - int(random() % 8));
+      }
       break;
-    case Scaling::kSuper4:
-      numbers(Stream::kScales, DType::kF16, 16, 0, 1 / (63 * steps));
-      numbers(Stream::kScales, DType::kF16, 16, 2, 1.0f / 63);
+    case ScaleType::kE4M3:
+      finite(Stream::kScales);
+      numbers(Stream::kZeros, DType::kF32, 4, 0, unit / 448);
       break;
-    case Scaling::kSuper6:
-      numbers(Stream::kZeros, DType::kF16, 2, 0, 1 / (128 * steps));
+    case ScaleType::kBytes:
+      numbers(Stream::kZeros, DType::kF16, 2, 0, unit / 128);
       break;
+    case ScaleType::kPairs4:
+    case ScaleType::kPairs6: {
+      const bool four = f.scale == ScaleType::kPairs4;
+      const float steps = four ? 15 : 63;
+      numbers(Stream::kScales, DType::kF16, four ? 20 : 16, 0, unit / steps);
+      numbers(Stream::kScales, DType::kF16, four ? 20 : 16, 2, 1 / steps);
+      break;
+    }
   }
   return bytes;
 }

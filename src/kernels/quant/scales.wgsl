@@ -12,3 +12,6 @@ fn scale_pair(i: u32) -> vec2<f32> {
   return unpack2x16float(word);
 }
 
+fn group_scale(group: u32) -> f32 {
+  return scale_pair(group / 2u)[group % 2u];
+}

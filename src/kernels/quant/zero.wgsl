@@ -1,9 +1,7 @@
-// s and o of eight weights, w = s (q - z - 1). A row's z begin at a byte: UNUSED_ZEROS is 1 where
-// its last one is half empty.
+// s and o of eight weights, w = s (q - z - ZERO_SHIFT).
 fn affine(i: u32) -> vec2<f32> {
   let group = i / (GROUP / 8u);
-  let s = scale_pair(group / 2u)[group % 2u];
-  let at = group + group / ROW_GROUPS * UNUSED_ZEROS;
-  let z = f32((weight_words[ZEROS + at / 8u] >> (4u * (at % 8u))) & 15u) + 1.0;
+  let s = group_scale(group);
+  let z = f32((weight_words[ZEROS + group / 4u] >> (8u * (group % 4u))) & 255u) + ZERO_SHIFT;
   return vec2(s, -z * s);
 }
