@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "base/bits.h"
-#include "base/packing.h"
 #include "base/utf8.h"
 #include "formats/gguf_cursor.h"
+#include "formats/gguf_types.h"
 #include "formats/printable.h"
 #include "formats/unread.h"
 
@@ -18,92 +18,6 @@ constexpr uint32_t kMaxAlignment = 65536;
 constexpr uint32_t kMaxDims = 4;
 // The least bytes of an entry (a key of one letter, a type, one byte) and of a tensor.
 constexpr uint64_t kMinEntryBytes = 8 + 1 + 4 + 1, kMinTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
-
-struct ElementType {
-  uint32_t id;
-  std::string_view name;
-  std::optional<DType> dtype;  // nothing: known, but not read
-};
-// ggml.h, enum ggml_type; 4, 5, 31-33 and 36-38 were taken out of it.
-constexpr std::array<ElementType, 41> kTypes = {{
-    {0, "F32", DType::kF32},
-    {1, "F16", DType::kF16},
-    {2, "Q4_0", DType::kQ4_0},
-    {3, "Q4_1", DType::kQ4_1},
-    {4, "Q4_2", {}},
-    {5, "Q4_3", {}},
-    {6, "Q5_0", DType::kQ5_0},
-    {7, "Q5_1", DType::kQ5_1},
-    {8, "Q8_0", DType::kQ8_0},
-    {9, "Q8_1", {}},
-    {10, "Q2_K", {}},
-    {11, "Q3_K", {}},
-    {12, "Q4_K", DType::kQ4_K},
-    {13, "Q5_K", DType::kQ5_K},
-    {14, "Q6_K", DType::kQ6_K},
-    {15, "Q8_K", {}},
-    {16, "IQ2_XXS", {}},
-    {17, "IQ2_XS", {}},
-    {18, "IQ3_XXS", {}},
-    {19, "IQ1_S", {}},
-    {20, "IQ4_NL", {}},
-    {21, "IQ3_S", {}},
-    {22, "IQ2_S", {}},
-    {23, "IQ4_XS", {}},
-    {24, "I8", DType::kI8},
-    {25, "I16", DType::kI16},
-    {26, "I32", DType::kI32},
-    {27, "I64", DType::kI64},
-    {28, "F64", DType::kF64},
-    {29, "IQ1_M", {}},
-    {30, "BF16", DType::kBF16},
-    {31, "Q4_0_4_4", {}},
-    {32, "Q4_0_4_8", {}},
-    {33, "Q4_0_8_8", {}},
-    {34, "TQ1_0", {}},
-    {35, "TQ2_0", {}},
-    {36, "IQ4_NL_4_4", {}},
-    {37, "IQ4_NL_4_8", {}},
-    {38, "IQ4_NL_8_8", {}},
-    {39, "MXFP4", {}},
-    {40, "NVFP4", {}},
-}};
-
-std::optional<DType> dtype_of(uint32_t id) {
-  const auto found = std::ranges::find(kTypes, id, &ElementType::id);
-  return found == kTypes.end() ? std::nullopt : found->dtype;
-}
-
-std::string type_name(uint32_t id) {
-  const auto found = std::ranges::find(kTypes, id, &ElementType::id);
-  return found == kTypes.end() ? fmt::format("type {}", id) : std::string(found->name);
-}
-
-/// Why a tensor of that type is refused, where it is.
-Failure refused_type(uint32_t id) {
-  std::string known;
-  for (const ElementType& type : kTypes) {
-    if (type.dtype) known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
-  }
-  if (std::ranges::find(kTypes, id, &ElementType::id) == kTypes.end()) {
-    return invalid_input("Its type is number {}, which is not one of GGUF's.", id);
-  }
-  return unsupported("Its type is {}; this engine reads {}.", type_name(id), known);
-}
-
-/// How many elements share how many bytes of the file.
-struct Block {
-  uint64_t elements, bytes;
-};
-Block block_of(DType dtype) {
-  if (!is_packed(dtype)) return {1, dtype_bytes(dtype)};
-  const WeightFormat& packed = weight_format(dtype);
-  Block block{packed.row_unit(), 0};
-  for (const Stream stream : kStreams) {
-    block.bytes += stream_row_bytes(packed, stream, block.elements);
-  }
-  return block;
-}
 
 Result<GgufType> read_type(GgufCursor& cursor, std::string_view what) {
   TOK_TRY(const auto type, cursor.number<uint32_t>(what));
@@ -242,17 +156,17 @@ Result<void> read_tensor(GgufCursor& cursor, Listed& listed, bool lists_unread) 
   }
   TOK_TRY(const auto type, cursor.number<uint32_t>(kWhat));
   TOK_TRY(tensor.offset, cursor.number<uint64_t>(kWhat));
-  const std::optional<DType> dtype = dtype_of(type);
-  if (!dtype && !lists_unread) return refused_type(type);
+  const Result<DType> dtype = gguf_dtype(type);
+  if (!dtype && !lists_unread) return Failure(dtype.error());
   if (!dtype) {
-    listed.unread_type = type_name(type);
+    listed.unread_type = gguf_type_name(type);
     return {};
   }
   tensor.dtype = *dtype;
-  const Block block = block_of(tensor.dtype);
-  if (tensor.shape.back() % block.elements != 0) {
+  const GgufBlock block = gguf_block(tensor.dtype);
+  if (tensor.shape.back() % block.weights != 0) {
     return invalid_input("Its rows have {} elements, which are not whole blocks of {} ({}).",
-                         tensor.shape.back(), block.elements, dtype_name(tensor.dtype));
+                         tensor.shape.back(), block.weights, dtype_name(tensor.dtype));
   }
   uint64_t elements = 1;
   for (const uint64_t extent : tensor.shape) {
@@ -261,7 +175,7 @@ Result<void> read_tensor(GgufCursor& cursor, Listed& listed, bool lists_unread) 
       return invalid_input("{} has more elements than 64 bits can count.", describe(tensor));
     }
   }
-  if (__builtin_mul_overflow(elements / block.elements, block.bytes, &tensor.bytes)) {
+  if (__builtin_mul_overflow(elements / block.weights, uint64_t{block.bytes}, &tensor.bytes)) {
     return invalid_input("{} has more bytes than 64 bits can count.", describe(tensor));
   }
   return {};

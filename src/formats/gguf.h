@@ -8,7 +8,7 @@
 //
 // Offsets count from the data, which begin at a multiple of "general.alignment" (32 unless said).
 // A model may be split into parts, each a whole file: "split.no" and "split.count" say which.
-// Reference: ggml-org/ggml, docs/gguf.md; block sizes: packing.h.
+// Reference: ggml-org/ggml, docs/gguf.md; block sizes: gguf_types.h.
 //
 // Nothing of it is trusted: every length, count, product and offset is compared with the file
 // before it is used, and nothing is allocated on a claim. Texts should be UTF-8: keys, names of

@@ -128,8 +128,10 @@ TEST(Gguf, ReadsNamesTypesShapesAndBytes) {
 }
 
 TEST(Gguf, CountsTheBlocksOfEveryPackedType) {
-  const std::pair<uint32_t, uint64_t> cases[] = {{2, 18 * 8}, {3, 20 * 8}, {6, 22 * 8}, {7, 24 * 8},
-                                                 {8, 34 * 8}, {12, 144},   {13, 176},   {14, 210}};
+  const std::pair<uint32_t, uint64_t> cases[] = {
+      {2, 18 * 8}, {3, 20 * 8}, {6, 22 * 8},  {7, 24 * 8},  {8, 34 * 8},  {12, 144},
+      {13, 176},   {14, 210},   {10, 84},     {11, 110},    {20, 18 * 8}, {23, 136},
+      {34, 54},    {35, 66},    {39, 17 * 8}, {41, 18 * 2}, {42, 18 * 4}};
   for (const auto& [type, bytes] : cases) {
     File file;
     file.tensors = {{"a", {256, 3}, type, 0}};
@@ -342,7 +344,7 @@ TEST(Gguf, NamesTheTypesThatItDoesNotRead) {
                   "Tensor \"b\": Its type is IQ3_S; this engine reads F32, F16, Q4_0");
   EXPECT_MENTIONS(damaged([](File& f) { f.tensors[1].type = 200; }), "Its type is number 200");
   File file;
-  file.tensors[1].type = 10;
+  file.tensors[1].type = 15;
   EXPECT_EQ(read(file.bytes()).error().code, ErrorCode::kUnsupported);
 }
 

@@ -5,6 +5,9 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "formats/gguf_types.h"
+#include "model/gguf_blocks.h"
+#include "model/number_rows.h"
 #include "model/repack.h"
 
 namespace tokamak {
@@ -182,6 +185,25 @@ auto repack_of(DType type) {
   return repack<DType::kQ6_K>;
 }
 
+/// One stream of `count` blocks, number by number.
+void repack_numbers(DType type, const BlockReader& reader, Stream stream, const std::byte* blocks,
+                    uint64_t count, std::byte* out) {
+  const WeightFormat& format = weight_format(type);
+  const GgufBlock block = gguf_block(type);
+  const size_t step = size_t(stream_row_bytes(format, stream, block.weights));
+  std::array<uint8_t, 256> q{};
+  std::array<std::byte, 32> scales{}, zeros{};
+  for (uint64_t i = 0; i < count; ++i, blocks += block.bytes, out += step) {
+    if (stream == Stream::kLow || stream == Stream::kHigh) {
+      reader.numbers(blocks, q.data());
+      pack_numbers(format, stream, std::span(q).first(block.weights), out);
+    } else {
+      reader.factors(blocks, scales.data(), zeros.data());
+      std::memcpy(out, stream == Stream::kScales ? scales.data() : zeros.data(), step);
+    }
+  }
+}
+
 class BlockRows final : public RowSource {
  public:
   BlockRows(DType type, uint64_t columns, TensorBytes bytes)
@@ -206,13 +228,17 @@ class BlockRows final : public RowSource {
 }  // namespace
 
 uint64_t block_row_bytes(DType type, uint64_t columns) {
-  const Block b = block_of(type);
-  return columns / b.weights * b.bytes;
+  const GgufBlock block = gguf_block(type);
+  return columns / block.weights * block.bytes;
 }
 
 void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64_t columns,
                       std::byte* out) {
-  repack_of(type)(stream, blocks, columns / block_of(type).weights, out);
+  const uint64_t count = columns / gguf_block(type).weights;
+  if (const BlockReader* reader = block_reader(type)) {
+    return repack_numbers(type, *reader, stream, blocks, count, out);
+  }
+  repack_of(type)(stream, blocks, count, out);
 }
 
 Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored) {

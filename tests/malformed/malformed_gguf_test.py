@@ -73,7 +73,7 @@ def changes():
         "alignment-0": (u32("general.alignment", 0), ["general.alignment"]),
         "alignment-3": (u32("general.alignment", 3), ["general.alignment"]),
         "type-200": (tensor(NORM, 2, 200), [NORM, "200"]),
-        "type-iq3-s": (tensor(TABLE, 2, 21), [TABLE, "IQ3_S"]),
+        "type-q8-k": (tensor(TABLE, 2, 15), [TABLE, "Q8_K"]),
         "row-no-whole-blocks": (tensor(TABLE, 1, [250, 320]), [TABLE, "250"]),
         "name-twice": (same_name, ["blk.0.attn_k.weight"]),
         "token-types-short": (short_types, ["tokenizer.ggml.token_type", "319"]),

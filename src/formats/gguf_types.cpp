@@ -1,0 +1,97 @@
+#include "formats/gguf_types.h"
+
+#include <string_view>
+
+#include "base/check.h"
+
+namespace tokamak {
+namespace {
+
+struct ElementType {
+  uint32_t number;
+  std::string_view name;
+  std::string_view dtype = {};  // empty: known, but not read
+  GgufBlock block = {};
+};
+// ggml.h, enum ggml_type; 4, 5, 31-33 and 36-38 were taken out of it.
+constexpr ElementType kTypes[] = {
+    {0, "F32", "f32", {1, 4}},
+    {1, "F16", "f16", {1, 2}},
+    {2, "Q4_0", "q4_0", {32, 18}},
+    {3, "Q4_1", "q4_1", {32, 20}},
+    {4, "Q4_2"},
+    {5, "Q4_3"},
+    {6, "Q5_0", "q5_0", {32, 22}},
+    {7, "Q5_1", "q5_1", {32, 24}},
+    {8, "Q8_0", "q8_0", {32, 34}},
+    {9, "Q8_1"},
+    {10, "Q2_K", "q2_k", {256, 84}},
+    {11, "Q3_K", "q3_k", {256, 110}},
+    {12, "Q4_K", "q4_k", {256, 144}},
+    {13, "Q5_K", "q5_k", {256, 176}},
+    {14, "Q6_K", "q6_k", {256, 210}},
+    {15, "Q8_K"},
+    {16, "IQ2_XXS"},
+    {17, "IQ2_XS"},
+    {18, "IQ3_XXS"},
+    {19, "IQ1_S"},
+    {20, "IQ4_NL", "iq4_nl", {32, 18}},
+    {21, "IQ3_S"},
+    {22, "IQ2_S"},
+    {23, "IQ4_XS", "iq4_xs", {256, 136}},
+    {24, "I8", "i8", {1, 1}},
+    {25, "I16", "i16", {1, 2}},
+    {26, "I32", "i32", {1, 4}},
+    {27, "I64", "i64", {1, 8}},
+    {28, "F64", "f64", {1, 8}},
+    {29, "IQ1_M"},
+    {30, "BF16", "bf16", {1, 2}},
+    {31, "Q4_0_4_4"},
+    {32, "Q4_0_4_8"},
+    {33, "Q4_0_8_8"},
+    {34, "TQ1_0", "tq1_0", {256, 54}},
+    {35, "TQ2_0", "tq2_0", {256, 66}},
+    {36, "IQ4_NL_4_4"},
+    {37, "IQ4_NL_4_8"},
+    {38, "IQ4_NL_8_8"},
+    {39, "MXFP4", "mxfp4", {32, 17}},
+    {40, "NVFP4"},
+    {41, "Q1_0", "q1_0", {128, 18}},
+    {42, "Q2_0", "q2_0", {64, 18}},
+};
+
+}  // namespace
+
+Result<DType> gguf_dtype(uint32_t number) {
+  std::string known;
+  const ElementType* found = nullptr;
+  for (const ElementType& type : kTypes) {
+    if (type.number == number) found = &type;
+    if (!type.dtype.empty()) known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
+  }
+  if (found == nullptr) {
+    return invalid_input("Its type is number {}, which is not one of GGUF's.", number);
+  }
+  if (found->dtype.empty()) {
+    return unsupported("Its type is {}; this engine reads {}.", found->name, known);
+  }
+  return dtype_from_name(found->dtype).value();
+}
+
+std::string gguf_type_name(uint32_t number) {
+  for (const ElementType& type : kTypes) {
+    if (type.number == number) return std::string(type.name);
+  }
+  return fmt::format("type {}", number);
+}
+
+GgufBlock gguf_block(DType dtype) {
+  const std::string_view name = dtype_name(dtype);
+  for (const ElementType& type : kTypes) {
+    if (type.dtype == name) return type.block;
+  }
+  TOK_CHECK(false);
+  return {};
+}
+
+}  // namespace tokamak

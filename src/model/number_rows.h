@@ -1,0 +1,34 @@
+// Rows of a packed type whose numbers are read one by one: of files that hold them in another order
+// than the device.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "model/repack.h"
+
+namespace tokamak {
+
+/// What a file says about a matrix, row by row.
+class NumberReader {
+ public:
+  virtual ~NumberReader() = default;
+
+  /// The q of a row, by column.
+  virtual void numbers(uint64_t row, std::span<uint8_t> q) const = 0;
+  /// The bytes of a row in the streams of scales and zeros.
+  virtual void scales(uint64_t row, std::byte* out) const = 0;
+  virtual void zeros(uint64_t row, std::byte* out) const = 0;
+};
+
+/// REQUIRES: `type` is packed.
+std::unique_ptr<RowSource> number_rows(std::unique_ptr<NumberReader> reader, DType type,
+                                       uint64_t columns);
+
+/// What `q` have in the low or high stream. REQUIRES: a multiple of 8 of them.
+void pack_numbers(const WeightFormat& format, Stream stream, std::span<const uint8_t> q,
+                  std::byte* out);
+
+/// Number `i` of a stream of numbers of `bits` bits, at most 8, the lowest bit first.
+uint8_t number_in(const std::byte* stream, uint64_t i, uint32_t bits);
+
+}  // namespace tokamak
