@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kBeside = "quantize_config.json";
 
-constexpr std::string_view kReads = "this engine reads MLX's affine packing and GPTQ";
+constexpr std::string_view kReads = "docs/models.md lists what this engine reads";
 
 /// The first tensor that is no plain matrix or vector of floats.
 const TensorInfo* packed_example(const TensorFile& file) {
@@ -28,13 +28,17 @@ Failure unreadable(const ConfigReader& reader, std::string_view field, std::stri
                      example->name, describe(*example), kReads);
 }
 
-enum class Method : uint8_t { kAffine, kGptq };
+enum class Method : uint8_t { kAffine, kGptq, kAwq };
 
 Result<uint32_t> read_bits(ConfigReader& reader, Method method) {
   const uint32_t bits = reader.size("bits");
   TOK_TRY(reader.status());
-  const std::string_view expected = method == Method::kAffine ? "4 or 8" : "4";
-  if (bits == 4 || (bits == 8 && method == Method::kAffine)) return bits;
+  const std::string_view read = method == Method::kAffine ? "234568"
+                                : method == Method::kGptq ? "2348"
+                                                          : "4";
+  if (bits < 10 && read.contains(char('0' + bits))) return bits;
+  std::string expected;
+  for (const char digit : read) expected += expected.empty() ? "" : ", ", expected += digit;
   if (bits >= 2 && bits <= 8) {
     return unsupported("{} is {}; this engine reads {}.", reader.path("bits"), bits, expected);
   }
@@ -43,13 +47,13 @@ Result<uint32_t> read_bits(ConfigReader& reader, Method method) {
 
 Result<uint32_t> read_group(ConfigReader& reader, Method method) {
   const Json* value = reader.find("group_size");
-  const bool whole_row = method == Method::kGptq && value != nullptr && *value == Json(-1);
+  const bool whole_row = method != Method::kAffine && value != nullptr && *value == Json(-1);
   if (whole_row) return 0;
   const uint32_t group =
       value == nullptr ? reader.size("group_size") : reader.count("group_size", 0);
   TOK_TRY(reader.status());
   if (group == 32 || group == 64 || group == 128) return group;
-  if (method == Method::kGptq && group != 0 && group % 128 == 0) return group;
+  if (method != Method::kAffine && group != 0 && group % 128 == 0) return group;
   return invalid_input("{} is {}, expected 32, 64 or 128.", reader.path("group_size"), group);
 }
 
@@ -61,19 +65,22 @@ Result<Quantization::Numbers> read_numbers(ConfigReader reader, Method method) {
 }
 
 /// Newer writers say "format". The second format stores zeros that are not one too small.
-Result<void> check_format(ConfigReader& reader, const TensorFile& file) {
+Result<bool> read_has_whole_zeros(ConfigReader& reader, const TensorFile& file) {
   for (const char* field : {"checkpoint_format", "format"}) {
-    const std::string format = reader.word(field, "gptq");
-    if (format != "gptq") return unreadable(reader, field, format, file);
+    const std::string format = reader.word(field, "");
+    TOK_TRY(reader.status());
+    if (format == "gptq_v2") return true;
+    if (!format.empty() && format != "gptq") return unreadable(reader, field, format, file);
   }
-  return reader.status();
+  return false;
 }
 
 Result<Quantization> read_gptq(ConfigReader reader, const TensorFile& file) {
-  TOK_TRY(check_format(reader, file));
+  Quantization out;
+  out.where = reader.where();
+  TOK_TRY(out.has_whole_zeros, read_has_whole_zeros(reader, file));
   const Json* overrides = reader.find("dynamic");
   TOK_TRY(reader.status());
-  Quantization out{.where = reader.where(), .all = {}, .modules = {}};
   TOK_TRY(out.all, read_numbers(reader, Method::kGptq));
   // Patterns over the names of modules: the tensors show what they come to.
   if (overrides != nullptr && overrides->is_object() && !overrides->as_object().empty()) {
@@ -82,21 +89,75 @@ Result<Quantization> read_gptq(ConfigReader reader, const TensorFile& file) {
   return out;
 }
 
-Result<Quantization> read_affine(ConfigReader reader, const Json& json, const TensorFile& file) {
+/// Of its packings "gemm" alone is read: those of "gemv" have other tensors.
+Result<Quantization> read_awq(ConfigReader reader, const TensorFile& file) {
+  const std::string version = reader.word("version", "gemm");
+  TOK_TRY(reader.status());
+  if (version != "gemm" && version != "GEMM") return unreadable(reader, "version", version, file);
+  Quantization out;
+  out.where = reader.where();
+  TOK_TRY(out.all, read_numbers(reader, Method::kAwq));
+  return out;
+}
+
+/// MLX's modes beside the affine one say all the tensors need.
+bool is_micro_mode(std::string_view mode) {
+  return mode == "mxfp4" || mode == "nvfp4" || mode == "mxfp8";
+}
+
+Result<Quantization::Numbers> read_module(ConfigReader& reader, const TensorFile& file) {
   const std::string mode = reader.word("mode", "affine");
   TOK_TRY(reader.status());
+  if (is_micro_mode(mode)) return Quantization::Numbers{};
   if (mode != "affine") return unreadable(reader, "mode", mode, file);
-  Quantization out{.where = reader.where(), .all = {}, .modules = {}};
-  TOK_TRY(out.all, read_numbers(reader, Method::kAffine));
+  return read_numbers(reader, Method::kAffine);
+}
+
+Result<Quantization> read_affine(ConfigReader reader, const Json& json, const TensorFile& file) {
+  Quantization out;
+  out.where = reader.where();
+  TOK_TRY(out.all, read_module(reader, file));
   for (const auto& [module, value] : json.as_object()) {
     if (!value.is_object()) continue;  // false: a module that is not packed
     ConfigReader own = reader.at(module);
-    const std::string own_mode = own.word("mode", "affine");
-    TOK_TRY(own.status());
-    if (own_mode != "affine") return unreadable(own, "mode", own_mode, file);
-    TOK_TRY(out.modules[module], read_numbers(own, Method::kAffine));
+    TOK_TRY(out.modules[module], read_module(own, file));
   }
   return out;
+}
+
+/// Blocks of scales are of 128 x 128: the tensors alone could not tell them from others.
+Result<void> check_blocks(const ConfigReader& reader, std::string_view field) {
+  const Json* blocks = reader.find(field);
+  if (blocks == nullptr || blocks->is_null()) return {};
+  if (*blocks == Json(Json::Array{Json(128), Json(128)})) return {};
+  return unsupported("{} is {}; this engine reads [128, 128].", reader.path(field), blocks->dump());
+}
+
+/// What the tensors say by themselves: `words` of `field` are read.
+Result<Quantization> read_by_tensors(ConfigReader reader, std::string_view field,
+                                     std::initializer_list<std::string_view> words,
+                                     const TensorFile& file) {
+  const std::string word = reader.word(field, "");
+  TOK_TRY(reader.status());
+  if (!word.empty() && std::ranges::find(words, word) == words.end()) {
+    return unreadable(reader, field, word, file);
+  }
+  Quantization out;
+  out.where = reader.where();
+  return out;
+}
+
+Result<Quantization> read_compressed_tensors(const ConfigReader& reader, const TensorFile& file) {
+  const ConfigReader groups = reader.at("config_groups");
+  if (const Json* all = reader.find("config_groups"); all != nullptr && all->is_object()) {
+    for (const auto& [group, value] : all->as_object()) {
+      TOK_TRY(check_blocks(groups.at(group).at("weights"), "block_structure"));
+    }
+  }
+  return read_by_tensors(reader, "format",
+                         {"float-quantized", "int-quantized", "naive-quantized", "pack-quantized",
+                          "mxfp4-pack-quantized", "nvfp4-pack-quantized", "mixed-precision"},
+                         file);
 }
 
 Result<Quantization> read(const ConfigReader& config, std::string_view field,
@@ -105,12 +166,25 @@ Result<Quantization> read(const ConfigReader& config, std::string_view field,
   const std::string method = reader.word("quant_method", "");
   TOK_TRY(reader.status());
   if (method.empty()) return read_affine(reader, *config.find(field), file);
+  if (method == "awq") return read_awq(reader, file);
+  if (method == "compressed-tensors") return read_compressed_tensors(reader, file);
+  if (method == "bitsandbytes") {
+    return read_by_tensors(reader, "bnb_4bit_quant_type", {"nf4", "fp4"}, file);
+  }
+  if (method == "modelopt") return read_by_tensors(reader, "quant_algo", {"NVFP4", "FP8"}, file);
+  if (method == "mxfp4") return read_by_tensors(reader, "quant_method", {"mxfp4"}, file);
+  if (method == "fp8") {
+    TOK_TRY(check_blocks(reader, "weight_block_size"));
+    return read_by_tensors(reader, "fmt", {"e4m3"}, file);
+  }
   if (method != "gptq") return unreadable(reader, "quant_method", method, file);
+  TOK_TRY(Quantization out, read_gptq(reader, file));
   if (beside != nullptr) {
     ConfigReader own(*beside, std::string(kBeside));
-    TOK_TRY(check_format(own, file));
+    TOK_TRY(const bool has_whole_zeros, read_has_whole_zeros(own, file));
+    out.has_whole_zeros = out.has_whole_zeros || has_whole_zeros;
   }
-  return read_gptq(reader, file);
+  return out;
 }
 
 /// The file that GPTQ's tools wrote before config.json had a place for it. It may remain where

@@ -1,6 +1,6 @@
 // The fields of config.json about how matrices are packed: MLX's "quantization" and the
-// "quantization_config" of GPTQ, or GPTQ's own quantize_config.json. They are checked against the
-// tensors, which decide (stored_matrix.h).
+// "quantization_config" of GPTQ, AWQ and others, or GPTQ's own quantize_config.json. They are
+// checked against the tensors, which decide (stored_matrix.h).
 #pragma once
 #include <map>
 #include <string>
@@ -19,6 +19,7 @@ struct Quantization {
 
   std::string where;  // "config.json: quantization"; "" when it says nothing
   Numbers all;
+  bool has_whole_zeros = false;                         // GPTQ's second format
   std::map<std::string, Numbers, std::less<>> modules;  // exceptions, by the name of the module
 
   /// The numbers for the matrix `module` + ".weight".

@@ -87,6 +87,32 @@ class WidenedRows final : public RowSource {
   std::array<uint64_t, kStreams.size() + 1> begin_;  // of each stream of a row, and its end
 };
 
+/// Of GPTQ's zeros the type says what they mean, and their bytes are the same.
+bool holds_the_same(const StoredMatrix& stored, DType type) {
+  if (stored.dtype == type) return true;
+  if (stored.format != StoredMatrix::Format::kGptq || !is_packed(type)) return false;
+  WeightFormat wanted = weight_format(stored.dtype);
+  wanted.offset = weight_format(type).offset;
+  return weight_format(type).has_zeros() && packed_dtype(wanted) == type;
+}
+
+Result<std::unique_ptr<RowSource>> open_packed(const TensorFile& file, const StoredMatrix& stored) {
+  switch (stored.format) {
+    case StoredMatrix::Format::kBlocks:
+      return open_blocks(file, stored);
+    case StoredMatrix::Format::kAffine:
+      return open_affine(file, stored);
+    case StoredMatrix::Format::kGptq:
+      return open_gptq(file, stored);
+    case StoredMatrix::Format::kAwq:
+      return open_awq(file, stored);
+    case StoredMatrix::Format::kNf4:
+      return open_nf4(file, stored);
+    default:
+      return open_scaled(file, stored);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType type,
@@ -118,10 +144,13 @@ Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const Store
     case StoredMatrix::Format::kBlocks:
     case StoredMatrix::Format::kAffine:
     case StoredMatrix::Format::kGptq:
-      if (stored.dtype != type || add_one) break;
-      if (stored.format == StoredMatrix::Format::kBlocks) return open_blocks(file, stored);
-      if (stored.format == StoredMatrix::Format::kAffine) return open_affine(file, stored);
-      return open_gptq(file, stored);
+    case StoredMatrix::Format::kAwq:
+    case StoredMatrix::Format::kScaled:
+    case StoredMatrix::Format::kMicro:
+    case StoredMatrix::Format::kPacked:
+    case StoredMatrix::Format::kNf4:
+      if (!holds_the_same(stored, type) || add_one) break;
+      return open_packed(file, stored);
     case StoredMatrix::Format::kPlain: {
       TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
       if (type == stored.dtype || type == DType::kF32) {

@@ -1,5 +1,7 @@
 // From the layouts of files to those of base/packing.h, losslessly and some rows at a time. One
-// file for each layout: repack_gguf, repack_mlx, repack_gptq; quantize makes packed rows of floats.
+// file for each layout: repack_gguf, repack_mlx, repack_gptq, repack_awq,
+// repack_scaled, repack_nf4; quantize makes packed
+// rows of floats.
 #pragma once
 #include <memory>
 #include <span>
@@ -42,6 +44,9 @@ uint64_t row_bytes(DType type, Stream stream, uint64_t columns);
 Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored);
 Result<std::unique_ptr<RowSource>> open_affine(const TensorFile& file, const StoredMatrix& stored);
 Result<std::unique_ptr<RowSource>> open_gptq(const TensorFile& file, const StoredMatrix& stored);
+Result<std::unique_ptr<RowSource>> open_awq(const TensorFile& file, const StoredMatrix& stored);
+Result<std::unique_ptr<RowSource>> open_nf4(const TensorFile& file, const StoredMatrix& stored);
+Result<std::unique_ptr<RowSource>> open_scaled(const TensorFile& file, const StoredMatrix& stored);
 std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint64_t columns,
                                          DType type);
 
@@ -63,8 +68,7 @@ void quantize_row(DType type, std::span<const float> row, std::byte* blocks);
 /// True when column i is of group i / size for all of them. REQUIRES: `groups` is i32.
 Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_t size);
 
-/// True when every zero of GPTQ's qzeros is 8: the middle of the numbers, so the matrix is
-/// symmetric and its zeros are not stored one too small. REQUIRES: words of eight zeros.
-Result<bool> all_zeros_are_middle(const TensorFile& file, const TensorInfo& zeros);
+/// What the zeros of GPTQ's qzeros show: all are the middle of the numbers, or all one less.
+Result<ZeroFormat> zero_format(const TensorFile& file, const TensorInfo& zeros, uint32_t bits);
 
 }  // namespace tokamak

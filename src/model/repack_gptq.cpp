@@ -1,8 +1,10 @@
-// GPTQ: everything is stored by columns and becomes rows here. Layout: AutoGPTQ's QuantLinear.pack
+// GPTQ: everything is stored by columns and becomes rows here. The numbers of a column are one
+// stream of bits, so those of 3 bits may lie in two words. Layout: AutoGPTQ's QuantLinear.pack
 // (auto_gptq/nn_modules/qlinear/qlinear_cuda_old.py).
 #include <algorithm>
 #include <cstring>
 
+#include "model/number_rows.h"
 #include "model/repack.h"
 
 namespace tokamak {
@@ -17,16 +19,26 @@ uint32_t word_at(std::span<const std::byte> bytes, uint64_t i) {
   return word;
 }
 
+/// Number `i` of `bits` bits of a stream whose words word(0), word(1), ... are.
+template <typename Word>
+uint32_t number_of(const Word& word, uint64_t i, uint32_t bits) {
+  const uint64_t bit = i * bits;
+  const uint32_t shift = uint32_t(bit % 32);
+  uint32_t value = word(bit / 32) >> shift;
+  if (shift + bits > 32) value |= word(bit / 32 + 1) << (32 - shift);
+  return value & ((1u << bits) - 1);
+}
+
 class GptqRows final : public RowSource {
  public:
   /// `order`: the stored column of each column; empty when they are the same.
   GptqRows(const StoredMatrix& stored, std::vector<uint32_t> order, FileBytes weight,
            FileBytes scales, FileBytes zeros)
-      : rows_(stored.rows),
+      : format_(weight_format(stored.dtype)),
+        rows_(stored.rows),
         columns_(stored.columns),
-        groups_(stored.columns / weight_format(stored.dtype).group),
-        per_stored_(stored.group / weight_format(stored.dtype).group),
-        one_less_(stored.whole_zeros ? 1 : 0),
+        groups_(stored.columns / format_.group),
+        per_stored_(stored.group / format_.group),
         order_(std::move(order)),
         weight_(std::move(weight)),
         scales_(std::move(scales)),
@@ -41,10 +53,10 @@ class GptqRows final : public RowSource {
         write_scales(first + at, rows, place, stride);
       } else if (stream == Stream::kZeros) {
         write_zeros(first + at, rows, place, stride);
-      } else if (order_.empty()) {
+      } else if (order_.empty() && format_.high_bits() == 0) {
         write_words(first + at, rows, place, stride);
       } else {
-        write_ordered(first + at, rows, place, stride);
+        write_numbers(stream, first + at, rows, place, stride);
       }
     }
     return {};
@@ -52,7 +64,7 @@ class GptqRows final : public RowSource {
 
  private:
   void write_words(uint64_t first, uint64_t rows, std::byte* out, size_t stride) const {
-    for (uint64_t word = 0; word < columns_ / 8; ++word) {
+    for (uint64_t word = 0; word < columns_ * format_.bits / 32; ++word) {
       const std::byte* from = weight_.data() + (word * rows_ + first) * sizeof(uint32_t);
       for (uint64_t i = 0; i < rows; ++i) {
         std::memcpy(out + i * stride + word * sizeof(uint32_t), from + i * sizeof(uint32_t),
@@ -61,17 +73,16 @@ class GptqRows final : public RowSource {
     }
   }
 
-  uint32_t q(uint64_t row, uint64_t column) const {
-    const uint32_t stored = order_[size_t(column)];
-    return (word_at(weight_, stored / 8 * rows_ + row) >> (stored % 8 * 4)) & 15;
-  }
-
-  void write_ordered(uint64_t first, uint64_t rows, std::byte* out, size_t stride) const {
-    for (uint64_t pair = 0; pair < columns_ / 2; ++pair) {
-      for (uint64_t i = 0; i < rows; ++i) {
-        out[i * stride + pair] =
-            std::byte(q(first + i, 2 * pair) | q(first + i, 2 * pair + 1) << 4);
+  void write_numbers(Stream stream, uint64_t first, uint64_t rows, std::byte* out,
+                     size_t stride) const {
+    std::vector<uint8_t> q(static_cast<size_t>(columns_));
+    for (uint64_t row = first; row < first + rows; ++row, out += stride) {
+      const auto word = [&](uint64_t i) { return word_at(weight_, i * rows_ + row); };
+      for (size_t column = 0; column < q.size(); ++column) {
+        const uint64_t stored = order_.empty() ? column : order_[column];
+        q[column] = uint8_t(number_of(word, stored, format_.bits));
       }
+      pack_numbers(format_, stream, q, out);
     }
   }
 
@@ -85,8 +96,9 @@ class GptqRows final : public RowSource {
   }
 
   uint32_t zero(uint64_t row, uint64_t group) const {
-    const uint32_t word = word_at(zeros_, group / per_stored_ * (rows_ / 8) + row / 8);
-    return ((word >> (row % 8 * 4)) & 15) - one_less_;
+    const uint64_t words = rows_ * format_.bits / 32;
+    const auto word = [&](uint64_t i) { return word_at(zeros_, group / per_stored_ * words + i); };
+    return number_of(word, row, format_.bits);
   }
 
   void write_zeros(uint64_t first, uint64_t rows, std::byte* out, size_t stride) const {
@@ -97,9 +109,9 @@ class GptqRows final : public RowSource {
     }
   }
 
+  const WeightFormat& format_;
   uint64_t rows_, columns_;
   uint64_t groups_, per_stored_;  // groups of the type, of which that many are one of the file
-  uint32_t one_less_;  // the difference to the zeros of the type, which are one too small
   std::vector<uint32_t> order_;
   FileBytes weight_, scales_, zeros_;  // whole: a row has something everywhere in them
 };
@@ -114,12 +126,17 @@ Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_
   return true;
 }
 
-Result<bool> all_zeros_are_middle(const TensorFile& file, const TensorInfo& zeros) {
+Result<ZeroFormat> zero_format(const TensorFile& file, const TensorInfo& zeros, uint32_t bits) {
   TOK_TRY(const FileBytes bytes, file.data(zeros));
-  for (uint64_t i = 0; i < bytes.size() / sizeof(uint32_t); ++i) {
-    if (word_at(bytes, i) != 0x88888888) return false;
+  const uint64_t count = bytes.size() * 8 / bits;
+  const uint32_t middle = 1u << (bits - 1);
+  const auto word = [&](uint64_t i) { return word_at(bytes, i); };
+  const uint32_t first = number_of(word, 0, bits);
+  if (first != middle && first != middle - 1) return ZeroFormat::kUnknown;
+  for (uint64_t i = 1; i < count; ++i) {
+    if (number_of(word, i, bits) != first) return ZeroFormat::kUnknown;
   }
-  return true;
+  return first == middle ? ZeroFormat::kWhole : ZeroFormat::kOneLess;
 }
 
 Result<std::vector<uint32_t>> column_order(const TensorFile& file, const StoredMatrix& stored) {

@@ -1,4 +1,4 @@
-// The packings in words: MLX and GPTQ.
+// The packings in words: MLX, GPTQ and AWQ, bit by bit.
 #include <utility>
 
 #include "model/repack_checkpoint_test.h"
@@ -7,7 +7,7 @@ namespace tokamak {
 namespace {
 
 TEST(RepackMlx, KeepsEveryWeight) {
-  for (const uint32_t bits : {4u, 8u}) {
+  for (const uint32_t bits : {2u, 3u, 4u, 5u, 6u, 8u}) {
     for (const uint32_t group : {32u, 64u, 128u}) {
       for (const DType scale : {DType::kF16, DType::kF32}) {
         Checkpoint c;
@@ -34,7 +34,7 @@ TEST(RepackMlx, KeepsEveryWeight) {
         for (size_t r = 0; r < kRows; ++r) {
           for (size_t i = 0; i < kColumns; ++i) {
             const size_t bit = (r * kColumns + i) * bits, at = r * groups + i / group;
-            const uint32_t value = u8(q.data(), bit / 8) >> (bit % 8) & ((1u << bits) - 1);
+            const uint32_t value = bits_at(q, bit, bits);
             expect_same(number(scales, at) * float(value) + number(biases, at), rows[r][i],
                         fmt::format("{} [{}, {}]", dtype_name(*type), r, i));
           }
@@ -47,22 +47,30 @@ TEST(RepackMlx, KeepsEveryWeight) {
 /// A GPTQ matrix of noise, its groups as given.
 struct Gptq : Checkpoint {
   size_t rows, columns, groups;
+  uint32_t bits;
   Bytes q, scales, zeros;
 
-  Gptq(size_t r, size_t c, size_t g) : rows(r), columns(c), groups(g) {
-    q = noise(c / 8 * r * 4);
+  Gptq(size_t r, size_t c, size_t g, uint32_t b = 4) : rows(r), columns(c), groups(g), bits(b) {
+    q = noise(c * r * b / 8);
     scales = halves(g * r);
-    zeros = noise(g * r / 8 * 4);
-    add("x.qweight", DType::kI32, {c / 8, r}, q);
+    zeros = noise(g * r * b / 8);
+    add("x.qweight", DType::kI32, {c * b / 32, r}, q);
     add("x.scales", DType::kF16, {g, r}, scales);
-    add("x.qzeros", DType::kI32, {g, r / 8}, zeros);
+    add("x.qzeros", DType::kI32, {g, r * b / 32}, zeros);
   }
-  /// Nibble `i` of the 32-bit words of `from`, stored [n / 8, row length] with 8 in a word.
-  float weight(size_t row, size_t column, size_t group) const {
-    const uint32_t value =
-        u8(q.data(), (column / 8 * rows + row) * 4 + column % 8 / 2) >> (column % 2 * 4) & 15;
-    const uint32_t zero = u8(zeros.data(), group * rows / 2 + row / 2) >> (row % 2 * 4) & 15;
-    return half_at(scales.data() + 2 * (group * rows + row)) * float(int(value) - int(zero) - 1);
+  /// The number at `column` of a column of words, which stand a row of words apart.
+  uint32_t number(size_t row, size_t column) const {
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < bits; ++i) {
+      const size_t bit = column * bits + i;
+      value |= bits_at(q, (bit / 32 * rows + row) * 32 + bit % 32, 1) << i;
+    }
+    return value;
+  }
+  float weight(size_t row, size_t column, size_t group, int more = 1) const {
+    const uint32_t zero = bits_at(zeros, (group * rows + row) * bits, bits);
+    return half_at(scales.data() + 2 * (group * rows + row)) *
+           float(int(number(row, column)) - int(zero) - more);
   }
 };
 
@@ -90,17 +98,94 @@ TEST(RepackGptq, KeepsEveryWeight) {
   }
 }
 
+TEST(RepackGptq, ReadsOtherNumbersOfBits) {
+  for (const uint32_t bits : {2u, 3u, 8u}) {
+    for (const bool sorts : {false, true}) {
+      Gptq c(64, 192, 3, bits);
+      std::vector<int32_t> groups(192);
+      for (size_t i = 0; i < 192; ++i) groups[i] = int32_t(i % 3);
+      if (sorts) c.numbers("x.g_idx", DType::kI32, {192}, groups);
+      const DType type = *dtype_from_name(fmt::format("zero{}_g64_f16", bits));
+      const auto rows = rows_of(c.file(), constant(64, 192, type, {{"x.weight"}}));
+      for (size_t r = 0; r < 64; ++r) {
+        for (size_t i = 0; i < 192; ++i) {
+          const size_t column = sorts ? i % 64 * 3 + i / 64 : i;
+          expect_same(c.weight(r, column, i / 64), rows[r][i],
+                      fmt::format("{} [{}, {}]", dtype_name(type), r, i));
+        }
+      }
+    }
+  }
+}
+
+TEST(RepackGptq, TakesZerosOfTheSecondFormat) {
+  Gptq c(64, 64, 2);
+  const TensorFile file = c.file();
+  Quantization declared;
+  EXPECT_EQ(dtype_name(locate(file, "x.weight", 64, 64, declared)->dtype), "zero4_g32_f16");
+  declared.has_whole_zeros = true;
+  const auto stored = locate(file, "x.weight", 64, 64, declared);
+  ASSERT_TRUE(stored) << stored.error().message;
+  EXPECT_EQ(dtype_name(stored->dtype), "point4_g32_f16");
+  const auto rows = rows_of(file, constant(64, 64, stored->dtype, {{"x.weight"}}));
+  for (size_t i = 0; i < 64; ++i) {
+    expect_same(c.weight(3, i, i / 32, 0), rows[3][i], fmt::format("{}", i));
+  }
+}
+
 TEST(RepackGptq, TakesZerosOfTheSecondFormatByTheirValues) {
   for (const auto& [stored, zero] : {std::pair{0x77, 8}, {0x88, 8}, {0x99, 10}}) {
     Gptq c(16, 64, 2);
     const size_t zeros = size_t(c.infos.back().offset);
     std::fill(c.bytes.begin() + std::ptrdiff_t(zeros), c.bytes.end(), std::byte(stored));
-    const DType type = *dtype_from_name("zero4_g32_f16");
-    const auto rows = rows_of(c.file(), constant(16, 64, type, {{"x.weight"}}));
+    const TensorFile file = c.file();
+    for (const bool says_second : {false, true}) {
+      Quantization declared;
+      declared.has_whole_zeros = says_second;
+      const auto found = locate(file, "x.weight", 16, 64, declared);
+      ASSERT_TRUE(found) << found.error().message;
+      const bool is_whole = stored == 0x88 || (stored == 0x99 && says_second);
+      EXPECT_EQ(weight_format(found->dtype).offset, is_whole ? Offset::kZero : Offset::kNextZero);
+    }
+    const DType type = locate(file, "x.weight", 64)->dtype;
+    const auto rows = rows_of(file, constant(16, 64, type, {{"x.weight"}}));
     for (size_t i = 0; i < 64; ++i) {
-      const uint32_t q = u8(c.q.data(), i / 8 * 64 + i % 8 / 2) >> (i % 2 * 4) & 15;
       const float scale = half_at(c.scales.data() + i / 32 * 32);
-      expect_same(scale * float(int(q) - zero), rows[0][i], fmt::format("{:x} {}", stored, i));
+      expect_same(scale * float(int(c.number(0, i)) - zero), rows[0][i],
+                  fmt::format("{:x} {}", stored, i));
+    }
+  }
+}
+
+TEST(RepackAwq, KeepsEveryWeight) {
+  constexpr size_t kRows = 40, kColumns = 192;
+  constexpr size_t kPlaces[] = {0, 4, 1, 5, 2, 6, 3, 7};  // of a row among the 4 bits of its word
+  for (const size_t group : {32, 64, 192}) {
+    Checkpoint c;
+    const size_t groups = kColumns / group;
+    const Bytes q = c.noise(kRows * kColumns / 2), zeros = c.noise(kRows * groups / 2);
+    const Bytes scales = c.halves(groups * kRows);
+    c.add("x.qweight", DType::kI32, {kColumns, kRows / 8}, q);
+    c.add("x.qzeros", DType::kI32, {groups, kRows / 8}, zeros);
+    c.add("x.scales", DType::kF16, {groups, kRows}, scales);
+    const TensorFile file = c.file();
+    const auto stored = locate(file, "x.weight", kColumns);
+    if (group == 192) {
+      EXPECT_NE(stored.error().message.find("per 192 columns"), std::string::npos);
+      continue;
+    }
+    ASSERT_TRUE(stored) << stored.error().message;
+    EXPECT_EQ(dtype_name(stored->dtype), fmt::format("point4_g{}_f16", group));
+    const auto rows = rows_of(file, constant(kRows, kColumns, stored->dtype, {{"x.weight"}}));
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t i = 0; i < kColumns; ++i) {
+        const auto number = [&](const Bytes& from, size_t line) {
+          return int(bits_at(from, (line * kRows + r / 8 * 8 + kPlaces[r % 8]) * 4, 4));
+        };
+        const float scale = half_at(scales.data() + 2 * (i / group * kRows + r));
+        expect_same(scale * float(number(q, i) - number(zeros, i / group)), rows[r][i],
+                    fmt::format("{} [{}, {}]", group, r, i));
+      }
     }
   }
 }

@@ -2,86 +2,41 @@
 
 #include "base/packing.h"
 #include "formats/wishes.h"
+#include "model/matrix_search.h"
 #include "model/repack.h"
 
 namespace tokamak {
 namespace {
 
-constexpr std::string_view kWeight = ".weight";
-
-/// "X" of "X.weight".
-std::string_view module_of(std::string_view name) {
-  if (name.ends_with(kWeight)) name.remove_suffix(kWeight.size());
-  return name;
-}
-
-/// Rows of a tensor of more dimensions are those of its last one.
-uint64_t rows_of(const TensorInfo& tensor) {
-  const bool is_empty = tensor.shape.empty() || tensor.shape.back() == 0;
-  return is_empty ? 0 : tensor.elements() / tensor.shape.back();
-}
-
-class Locator {
+class Locator : MatrixSearch {
  public:
-  /// `rows` 0: any number.
-  Locator(const TensorFile& file, const std::string& name, uint64_t rows, uint64_t columns)
-      : file_(file), name_(name), module_(module_of(name)) {
-    found_.rows = rows;
-    found_.columns = columns;
-  }
+  using MatrixSearch::MatrixSearch;
 
   Result<StoredMatrix> run() {
     found_.weight = file_.find(name_);
+    for (const auto& locate_other : {locate_scaled, locate_bitsandbytes}) {
+      TOK_TRY(const auto other, locate_other(file_, name_, found_.rows, found_.columns));
+      if (other) return *other;
+    }
     if (found_.weight == nullptr) return other_names();
     const DType dtype = found_.weight->dtype;
     if (is_packed(dtype)) return blocks();
     if (is_float_weight(dtype)) return plain();
     if (dtype == DType::kU32) return affine();
-    if (part(".absmax") != nullptr || file_.find(name_ + ".absmax") != nullptr) {
-      return refuse(*found_.weight, "packed as bitsandbytes does");
-    }
     return unsupported(
-        "{}: tensor \"{}\" has element type {}, expected f32, f16, bf16 or a packing of MLX, GPTQ "
-        "or GGUF.",
+        "{}: tensor \"{}\" has element type {}, expected f32, f16, bf16 or a packing that "
+        "docs/models.md lists.",
         file_.file_name(*found_.weight), name_, dtype_name(dtype));
   }
 
  private:
-  const TensorInfo* part(std::string_view suffix) const {
-    return file_.find(module_ + std::string(suffix));
-  }
-  Failure refuse(const TensorInfo& tensor, std::string_view how) const {
-    return unsupported(
-        "{}: tensor \"{}\" is {}, {}; this engine reads MLX's affine packing and "
-        "GPTQ of 4 bits.",
-        file_.file_name(tensor), tensor.name, describe(tensor), how);
-  }
-  Failure wrong(const TensorInfo& tensor, std::string_view expected) const {
-    return invalid_input("{}: tensor \"{}\" is {}, expected {}.", file_.file_name(tensor),
-                         tensor.name, describe(tensor), expected);
-  }
-  std::string matrix_text() const {
-    return found_.rows == 0 ? fmt::format("rows of {} columns", found_.columns)
-                            : fmt::format("[{}, {}]", found_.rows, found_.columns);
-  }
-  /// Takes the rows from the file where the caller does not know them.
-  bool has_rows(uint64_t rows) {
-    if (found_.rows == 0) found_.rows = rows;
-    return found_.rows == rows && rows != 0;
-  }
-  Result<const TensorInfo*> companion(const TensorInfo& packed, std::string_view suffix) const {
-    if (const TensorInfo* found = part(suffix)) return found;
-    return invalid_input("{}: tensor \"{}\" is {}, but there is no \"{}{}\" to unpack it with.",
-                         file_.file_name(packed), packed.name, describe(packed), module_, suffix);
-  }
-
   Result<StoredMatrix> other_names() {
     if (const TensorInfo* qweight = part(".qweight")) {
       found_.weight = qweight;
       return gptq();
     }
     if (const TensorInfo* packed = part(".weight_packed")) {
-      return refuse(*packed, "packed as compressed-tensors does");
+      return refuse(*packed, "packed as no form of compressed-tensors that is read");
     }
     if (found_.rows == 0) return invalid_input("The checkpoint has no tensor \"{}\".", name_);
     found_.weight = find_or_wish(file_, name_, {found_.rows, found_.columns});
@@ -89,15 +44,6 @@ class Locator {
     return invalid_input(
         "The checkpoint has no tensor \"{}\"; the config asks for one of shape {}.", name_,
         matrix_text());
-  }
-
-  Result<void> check_matrix() {
-    const TensorInfo& weight = *found_.weight;
-    if (weight.shape.empty() || weight.shape.back() != found_.columns ||
-        !has_rows(rows_of(weight))) {
-      return wrong(weight, matrix_text() + " as config.json says");
-    }
-    return {};
   }
 
   Result<StoredMatrix> plain() {
@@ -134,11 +80,9 @@ class Locator {
     }
     const uint64_t row_bits = weight.shape.back() * 32, bits = row_bits / columns;
     if (bits * columns != row_bits || bits < 2 || bits > 8) {
-      return wrong(weight, fmt::format("4 or 8 bits for each of {} columns", columns));
+      return wrong(weight, fmt::format("2, 3, 4, 5, 6 or 8 bits for each of {} columns", columns));
     }
-    if (bits != 4 && bits != 8) {
-      return refuse(weight, fmt::format("{} bits for each of {} columns", bits, columns));
-    }
+    if (bits == 7) return refuse(weight, fmt::format("7 bits for each of {} columns", columns));
     const TensorInfo &scales = *found_.scales, &biases = *found_.zeros;
     const uint64_t groups = scales.shape.empty() ? 0 : scales.shape.back();
     if (groups == 0 || columns % groups != 0 || rows_of(scales) != found_.rows) {
@@ -156,41 +100,57 @@ class Locator {
   Result<StoredMatrix> gptq() {
     const TensorInfo& weight = *found_.weight;
     const uint64_t columns = found_.columns;
-    if (weight.shape.size() != 2 || !is_word(weight))
-      return wrong(weight, "i32[columns / 8, rows]");
-    if (weight.shape[0] == columns) return refuse(weight, "packed along rows as AWQ does");
-    const uint64_t row_bits = weight.shape[0] * 32, bits = row_bits / columns;
-    if (bits * columns == row_bits && (bits == 2 || bits == 3 || bits == 8)) {
-      return refuse(weight, fmt::format("{} bits for each of {} columns", bits, columns));
+    if (weight.shape.size() != 2 || !is_word(weight)) {
+      return wrong(weight, "i32[columns * bits / 32, rows]");
     }
-    if (bits * columns != row_bits || bits != 4) {
-      return wrong(weight, fmt::format("{} words of 8 columns", columns / 8));
+    if (weight.shape[0] == columns) return awq();
+    const uint64_t row_bits = weight.shape[0] * 32, bits = row_bits / columns;
+    if (bits * columns != row_bits || (bits != 2 && bits != 3 && bits != 4 && bits != 8)) {
+      return wrong(weight,
+                   fmt::format("words of 2, 3, 4 or 8 bits for each of {} columns", columns));
     }
     const uint64_t rows = weight.shape[1];
-    if (!has_rows(rows) || rows % 8 != 0) {
-      return wrong(weight, "the words of " + matrix_text() + ", rows a multiple of 8");
+    if (!has_rows(rows) || rows * bits % 32 != 0) {
+      return wrong(weight, fmt::format("the words of {}, the {} bits of whose rows fill words",
+                                       matrix_text(), bits));
     }
-    TOK_TRY(found_.scales, companion(weight, ".scales"));
-    TOK_TRY(found_.zeros, companion(weight, ".qzeros"));
+    TOK_TRY(scales_and_zeros(rows * bits / 32));
+    found_.format = StoredMatrix::Format::kGptq;
+    TOK_TRY(groups_of_columns());
+    TOK_TRY(found_.zero_format, zero_format(file_, *found_.zeros, uint32_t(bits)));
+    const bool is_whole = found_.zero_format == ZeroFormat::kWhole;
+    return with_type(uint32_t(bits), part_group(), is_whole ? Offset::kZero : Offset::kNextZero);
+  }
+
+  Result<StoredMatrix> awq() {
+    const TensorInfo& weight = *found_.weight;
+    if (!has_rows(weight.shape[1] * 8)) {
+      return wrong(weight, "the words of 8 rows of " + matrix_text());
+    }
+    TOK_TRY(scales_and_zeros(weight.shape[1]));
+    found_.format = StoredMatrix::Format::kAwq;
+    return with_type(4, part_group(), Offset::kZero);
+  }
+
+  /// A group of any multiple of 128 is some of 128 that say the same.
+  uint64_t part_group() const { return found_.group % 128 == 0 ? 128 : found_.group; }
+
+  /// Both have a row for each group of columns; that of the zeros has `words`.
+  Result<void> scales_and_zeros(uint64_t words) {
+    TOK_TRY(found_.scales, companion(*found_.weight, ".scales"));
+    TOK_TRY(found_.zeros, companion(*found_.weight, ".qzeros"));
     const TensorInfo &scales = *found_.scales, &zeros = *found_.zeros;
+    const uint64_t rows = found_.rows, columns = found_.columns;
     if (scales.shape.size() != 2 || scales.shape[1] != rows || scales.shape[0] == 0 ||
         columns % scales.shape[0] != 0) {
       return wrong(scales, fmt::format("[groups, {}] with groups dividing {}", rows, columns));
     }
     const uint64_t groups = scales.shape[0];
-    if (!is_word(zeros) || zeros.shape != std::vector<uint64_t>{groups, rows / 8}) {
-      return wrong(zeros, fmt::format("i32[{}, {}]", groups, rows / 8));
+    if (!is_word(zeros) || zeros.shape != std::vector<uint64_t>{groups, words}) {
+      return wrong(zeros, fmt::format("i32[{}, {}]", groups, words));
     }
     found_.group = columns / groups;
-    found_.format = StoredMatrix::Format::kGptq;
-    TOK_TRY(groups_of_columns());
-    TOK_TRY(found_.whole_zeros, all_zeros_are_middle(file_, zeros));
-    // A group of any multiple of 128 is some of 128 that say the same.
-    return with_type(4, found_.group % 128 == 0 ? 128 : found_.group, Offset::kNextZero);
-  }
-
-  static bool is_word(const TensorInfo& tensor) {
-    return tensor.dtype == DType::kI32 || tensor.dtype == DType::kU32;
+    return {};
   }
 
   Result<void> groups_of_columns() {
@@ -217,23 +177,18 @@ class Locator {
           "{}: tensor \"{}\" is {}, a scale per {} columns; this engine reads {} scales per 32, 64 "
           "or 128 columns.",
           file_.file_name(scales), scales.name, describe(scales), found_.group,
-          offset == Offset::kNextZero ? "f16 and bf16" : "f32, f16 and bf16");
+          found_.format != StoredMatrix::Format::kAffine ? "f16 and bf16" : "f32, f16 and bf16");
     }
     found_.dtype = *dtype;
     return found_;
   }
-
-  const TensorFile& file_;
-  const std::string& name_;
-  const std::string module_;
-  StoredMatrix found_;
 };
 
 /// config.json must not contradict the tensors: one of them would be misread.
 Result<void> check_declared(const StoredMatrix& found, std::string_view name,
                             const Quantization& declared) {
   using Format = StoredMatrix::Format;
-  if (found.format != Format::kAffine && found.format != Format::kGptq) return {};
+  if (found.format == Format::kPlain || found.format == Format::kBlocks) return {};
   const Quantization::Numbers& numbers = declared.of(module_of(name));
   const uint32_t bits = weight_format(found.dtype).bits;
   if (numbers.bits != 0 && numbers.bits != bits) {
@@ -261,8 +216,14 @@ Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uin
 
 Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uint64_t rows,
                             uint64_t columns, const Quantization& declared) {
-  TOK_TRY(const StoredMatrix found, Locator(file, name, rows, columns).run());
+  TOK_TRY(StoredMatrix found, Locator(file, name, rows, columns).run());
   TOK_TRY(check_declared(found, name, declared));
+  if (found.format == StoredMatrix::Format::kGptq && declared.has_whole_zeros &&
+      found.zero_format == ZeroFormat::kUnknown) {
+    WeightFormat wanted = weight_format(found.dtype);
+    wanted.offset = Offset::kZero;
+    found.dtype = packed_dtype(wanted).value();
+  }
   return found;
 }
 

@@ -70,6 +70,8 @@ TEST(StoredMatrix, KnowsEachFormByItsTensors) {
   EXPECT_EQ(type(gptq(16, 256, 2), 16, 256), "zero4_g128_f16");
   EXPECT_EQ(type(gptq(16, 256, 8), 16, 256), "zero4_g32_f16");
   EXPECT_EQ(type(gptq(16, 512, 1), 16, 512), "zero4_g128_f16");
+  EXPECT_EQ(type(affine({4, 12}, {4, 2}), 4, 128), "affine3_g64_f16");
+  EXPECT_EQ(type(affine({4, 24}, {4, 1}, DType::kBF16), 4, 128), "affine6_g128_bf16");
 }
 
 TEST(StoredMatrix, RefusesWhatTheTensorsDoNotSay) {
@@ -79,28 +81,31 @@ TEST(StoredMatrix, RefusesWhatTheTensorsDoNotSay) {
   Checkpoint lone;
   lone.add("x.weight", DType::kU32, {4, 16});
   expect_words(type(lone, 4, 128), {"\"x.weight\"", "no \"x.scales\""});
-  lone.add("x.scales", DType::kU8, {4, 4});
+  Checkpoint micro = lone;
+  lone.add("x.scales", DType::kF16, {4, 4});
   expect_words(type(lone, 4, 128), {"\"x.weight\"", "without biases"});
+  micro.add("x.scales", DType::kU8, {4, 3});
+  expect_words(type(micro, 4, 128), {"\"x.scales\"", "a byte for each 32"});
   expect_words(type(affine({4, 16}, {2, 2}), 4, 128), {"\"x.scales\"", "4 rows"});
   expect_words(type(affine({4, 16}, {4, 3}), 4, 128), {"\"x.scales\""});
   expect_words(type(affine({4, 16}, {4, 8}), 4, 128), {"\"x.scales\"", "per 16 columns"});
   expect_words(type(affine({4, 16}, {4, 0}), 4, 128), {"\"x.scales\""});
-  expect_words(type(affine({4, 12}, {4, 2}), 4, 128), {"\"x.weight\"", "3 bits"});
-  expect_words(type(affine({4, 17}, {4, 2}), 4, 128), {"\"x.weight\"", "4 or 8 bits"});
+  expect_words(type(affine({4, 28}, {4, 2}), 4, 128), {"\"x.weight\"", "7 bits"});
+  expect_words(type(affine({4, 17}, {4, 2}), 4, 128), {"\"x.weight\"", "6 or 8 bits"});
   expect_words(type(affine({3, 16}, {3, 2}), 4, 128), {"u32[3, 16]", "[4, 128]"});
   expect_words(type(gptq(16, 256, 16), 16, 256), {"\"x.scales\"", "per 16 columns"});
-  expect_words(type(gptq(16, 256, 2), 16, 128), {"\"x.qweight\"", "8 bits"});
+  expect_words(type(gptq(16, 256, 2), 16, 200), {"\"x.qweight\"", "2, 3, 4 or 8 bits"});
   expect_words(type(gptq(16, 256, 2), 24, 256), {"i32[32, 16]", "[24, 256]"});
-  expect_words(type(gptq(256, 2048, 2), 2048, 256), {"\"x.qweight\"", "AWQ"});
+  expect_words(type(gptq(256, 2048, 2), 2040, 256), {"\"x.qweight\"", "8 rows of [2040, 256]"});
   Checkpoint bare;
   bare.add("x.qweight", DType::kI32, {16, 16}).add("x.scales", DType::kF16, {1, 16});
   expect_words(type(bare, 16, 128), {"no \"x.qzeros\""});
   Checkpoint other;
-  other.add("x.weight_packed", DType::kI32, {4, 16});
-  expect_words(type(other, 4, 128), {"\"x.weight_packed\"", "compressed-tensors"});
+  other.add("x.weight_packed", DType::kI32, {4, 15});
+  expect_words(type(other, 4, 128), {"\"x.weight_packed\"", "4 or 8 bits"});
   Checkpoint bytes;
   bytes.add("x.weight", DType::kU8, {256, 1}).add("x.weight.absmax", DType::kF32, {8});
-  expect_words(type(bytes, 4, 128), {"\"x.weight\"", "bitsandbytes"});
+  expect_words(type(bytes, 4, 128), {"\"x.weight\"", "another type than nf4"});
   expect_words(type(Checkpoint().add("x.weight", DType::kF8E4M3, {4, 64}), 4, 64), {"f8e4m3"});
 }
 
@@ -132,14 +137,25 @@ TEST(Quantization, IsReadFromEitherField) {
 }
 
 TEST(Quantization, RefusesWhatIsNotRead) {
-  expect_words(declared_error(R"({"quantization_config": {"quant_method": "awq", "bits": 4}})"),
-               {"quant_method is \"awq\"", "\"x.qweight\""});
-  expect_words(declared_error(R"({"quantization": {"mode": "mxfp4", "bits": 4}})"),
-               {"mode is \"mxfp4\"", "\"x.qweight\""});
+  expect_words(declared_error(R"({"quantization_config": {"quant_method": "hqq", "bits": 4}})"),
+               {"quant_method is \"hqq\"", "\"x.qweight\""});
+  expect_words(declared_error(R"({"quantization_config": {"quant_method": "awq", "bits": 4,
+      "group_size": 128, "version": "gemv"}})"),
+               {"version is \"gemv\"", "\"x.qweight\""});
+  expect_words(declared_error(R"({"quantization": {"mode": "mxfp6", "bits": 6}})"),
+               {"mode is \"mxfp6\"", "\"x.qweight\""});
+  expect_words(declared_error(R"({"quantization_config": {"quant_method": "fp8",
+      "weight_block_size": [64, 64]}})"),
+               {"weight_block_size is [64, 64]", "reads [128, 128]"});
+  expect_words(declared_error(R"({"quantization_config": {"quant_method": "compressed-tensors",
+      "format": "marlin-24"}})"),
+               {"format is \"marlin-24\""});
+  EXPECT_EQ(declared_error(R"({"quantization_config": {"quant_method": "bitsandbytes"}})"), "");
+  EXPECT_EQ(declared_error(R"({"quantization": {"mode": "mxfp4", "bits": 4}})"), "");
   expect_words(declared_error(R"({"quantization_config": {"quant_method": "gptq", "bits": 4,
-      "group_size": 128, "checkpoint_format": "gptq_v2"}})"),
-               {"checkpoint_format is \"gptq_v2\""});
-  for (const char* bits : {"0", "3", "5", "33", "-1", "\"4\""}) {
+      "group_size": 128, "checkpoint_format": "marlin"}})"),
+               {"checkpoint_format is \"marlin\""});
+  for (const char* bits : {"0", "1", "7", "33", "-1", "\"4\""}) {
     expect_words(
         declared_error(
             fmt::format(R"({{"quantization": {{"group_size": 64, "bits": {}}}}})", bits).c_str()),
@@ -152,8 +168,8 @@ TEST(Quantization, RefusesWhatIsNotRead) {
         {"group_size is", size});
   }
   expect_words(declared_error(R"({"quantization": {"bits": 4, "group_size": 64,
-      "a.b": {"bits": 6, "group_size": 64}}})"),
-               {"a.b: bits is 6"});
+      "a.b": {"bits": 7, "group_size": 64}}})"),
+               {"a.b: bits is 7"});
 }
 
 TEST(Quantization, OfGptqMayStandInAFileOfItsOwn) {
@@ -174,16 +190,18 @@ TEST(Quantization, OfGptqMayStandInAFileOfItsOwn) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->where, "quantize_config.json");
   EXPECT_EQ(found->all.group, 64u);
-  EXPECT_EQ(error("{}", R"({"bits": 3, "group_size": 64})", packed),
-            "quantize_config.json: bits is 3; this engine reads 4.");
-  expect_words(error("{}", kSecond, packed),
-               {"quantize_config.json: checkpoint_format is \"gptq_v2\"", "\"x.qweight\""});
+  EXPECT_EQ(error("{}", R"({"bits": 5, "group_size": 64})", packed),
+            "quantize_config.json: bits is 5; this engine reads 2, 3, 4, 8.");
+  EXPECT_FALSE(found->has_whole_zeros);
+  EXPECT_TRUE(read("{}", kSecond, packed)->has_whole_zeros);
+  expect_words(error("{}", R"({"bits": 4, "group_size": 64, "checkpoint_format": "x"})", packed),
+               {"quantize_config.json: checkpoint_format is \"x\"", "\"x.qweight\""});
   expect_words(error("{}", R"({"quant_method": "awq"})", packed), {"awq"});
   // Beside a config.json that says GPTQ only the format is new; elsewhere the file is stale.
   constexpr const char* kConfig =
       R"({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}})";
   EXPECT_EQ(read(kConfig, kOwn, packed)->all.group, 128u);
-  expect_words(error(kConfig, kSecond, packed), {"gptq_v2"});
+  EXPECT_TRUE(read(kConfig, kSecond, packed)->has_whole_zeros);
   EXPECT_TRUE(read("{}", kSecond, plain)->where.empty());
   EXPECT_TRUE(
       read(R"({"quantization": {"bits": 4, "group_size": 64}})", kSecond, packed).has_value());

@@ -441,21 +441,21 @@ tensors_case("33-mlx-weight-as-f16", as_f16, MODULE + ".weight", "f16", base=MLX
 for group in (0, 48, 4096):
     packed_config_case(f"33-mlx-group-{group}", {"group_size": group}, "group_size", str(group),
                        base=MLX)
-for bits in (0, 5, 33):
+for bits in (0, 7, 33):
     packed_config_case(f"33-mlx-bits-{bits}", {"bits": bits}, "bits", str(bits), base=MLX)
 packed_config_case("33-mlx-bits-8", {"bits": 8}, "bits", MODULE[:5], base=MLX)
 tensors_case("34-gptq-group-beyond", set_group(2), MODULE + ".g_idx", "group 2", base=GPTQ)
 tensors_case("34-gptq-group-negative", set_group(-1), MODULE + ".g_idx", "-1", base=GPTQ)
 tensors_case("34-gptq-zeros-missing", lambda t: t.pop(MODULE + ".qzeros"), MODULE + ".qzeros",
              base=GPTQ)
-tensors_case("34-gptq-half-the-words", halve(MODULE + ".qweight"), MODULE + ".qweight", base=GPTQ)
-packed_config_case("34-gptq-bits-3", {"bits": 3}, "bits", "3", base=GPTQ)
+tensors_case("34-gptq-half-the-words", halve(MODULE + ".qweight"), MODULE + ".qzeros", base=GPTQ)
+packed_config_case("34-gptq-bits-5", {"bits": 5}, "bits", "5", base=GPTQ)
 
 
-@case("34-gptq-second-format-in-quantize-config", "quantize_config.json", "gptq_v2", base=GPTQ)
-def second_format_beside(folder):
+@case("34-gptq-format-in-quantize-config", "quantize_config.json", "marlin", base=GPTQ)
+def unknown_format_beside(folder):
     config = json.loads((folder / "config.json").read_text())
-    declared = config.pop("quantization_config") | {"checkpoint_format": "gptq_v2"}
+    declared = config.pop("quantization_config") | {"checkpoint_format": "marlin"}
     (folder / "quantize_config.json").write_text(json.dumps(declared))
     (folder / "config.json").write_text(json.dumps(config))
 

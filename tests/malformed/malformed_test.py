@@ -30,8 +30,7 @@ WELL_FORMED = (
     "31-config-per-layer-field", "31-config-per-layer-few", "31-config-per-layer-unlike",
     "32-encoder-module-unknown", "32-encoder-module-own-code", "32-encoder-pooling-max",
     "32-encoder-dense-activation",
-    "33-mlx-bits-5", "34-gptq-bits-3", "34-gptq-half-the-words",
-    "34-gptq-second-format-in-quantize-config",
+    "33-mlx-bits-7", "34-gptq-bits-5", "34-gptq-format-in-quantize-config",
     "unknown-model", "no-model", "unknown-normalizer", "unknown-pre-tokenizer",
     "unknown-post-processor", "unknown-decoder",
 )
