@@ -60,7 +60,7 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
 /// Whether it has a state that cannot take back what it has taken in, as of a wrong draft.
 bool is_recurrent(const Graph& graph) {
   return std::ranges::any_of(graph.values, [](const TensorDesc& value) {
-    return value.storage == Storage::kState && value.shape.size() != 4;
+    return value.state && value.state->kind == StateKind::kRecurrent;
   });
 }
 

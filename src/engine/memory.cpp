@@ -101,7 +101,7 @@ uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& option
 CachePool cache_pool(const Plan& plan) {
   CachePool pool;
   for (const Buffer& buffer : plan.buffers) {
-    if (!is_kv_cache(buffer) || buffer.tensor.window > 0) continue;
+    if (!is_kv_cache(buffer) || is_ring(buffer)) continue;
     pool.pages = uint64_t(buffer.tensor.shape[0]) / kPageTokens;
     pool.page_bytes += buffer.bytes / pool.pages;
   }

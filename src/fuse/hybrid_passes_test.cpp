@@ -36,9 +36,7 @@ std::string attributes(const FusedLinear& op) {
 struct HybridTest : PassTest {
   std::string before = "%0: f32[T,8] = embed @tokens, @table {scale=1}\n";
 
-  ValueId state(const char* name, Shape shape) {
-    return b.state(name, std::move(shape), DType::kF32);
-  }
+  ValueId state(const char* name, Shape shape) { return b.recurrent(name, std::move(shape)); }
 
   /// A convolution of LFM2.
   ValueId gated_convolution(Activation second) {
@@ -153,7 +151,7 @@ TEST_F(ConvTest, AConvolutionThatOthersReadStays) {
 struct AttentionTest : HybridTest {
   ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
   ValueId pages = b.input("pages", {2});
-  ValueId cache = b.state("kv", {32, 2, 1, 8}, DType::kF16);
+  ValueId cache = b.kv_cache("kv", DType::kF16, 32, 1, 8);
 
   ValueId turned(ValueId h, const char* norm) {
     return b.rope(b.rms_norm(h, vector(norm, 8), 1e-6f), angles, 8);
@@ -247,7 +245,7 @@ TEST_F(AttentionTest, RowsWithoutNormsAreTurnedAndAppendedAtOnce) {
 }
 
 TEST_F(AttentionTest, RowsAreNotAppendedToACacheOfBytesAtOnce) {
-  const ValueId bytes = b.state("bytes", cache_shape(kQ8Cache, 32, 1, 8), kQ8Cache);
+  const ValueId bytes = b.kv_cache("bytes", kQ8Cache, 32, 1, 8);
   expect_alone(rope_append(), of_one_product(bytes, angles, angles));
 }
 

@@ -375,7 +375,7 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   const ValueId q = b.linear(x, weight("q", {16, 8})), k = b.linear(x, weight("k", {8, 8}));
   const ValueId v = b.linear(x, weight("v", {8, 8}));
   const ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
-  const ValueId cache = b.state("kv", {32, 2, 1, 8}, DType::kF16), pages = b.input("pages", {2});
+  const ValueId cache = b.kv_cache("kv", DType::kF16, 32, 1, 8), pages = b.input("pages", {2});
   const ValueId turned = b.rope(q, angles, 8);
   const ValueId kv = b.kv_append(b.rope(k, angles, 8), v, cache, pages);
   const ValueId y = b.attention(turned, kv, pages, {.scale = 0.5f});
@@ -394,7 +394,7 @@ return %4
 /// Attention of 16 heads that share `kv` key heads, and the product after it, fused.
 Graph split_attention_of(GraphBuilder& b, ValueId row, Dim kv, Dim head_dim, uint32_t window) {
   const ValueId angles = b.constant("angles", {32, 8}, DType::kF32, RopeTable{{1, 1, 1, 1}});
-  const ValueId cache = b.state("kv", {32, 2, kv, head_dim}, DType::kF16, window);
+  const ValueId cache = b.kv_cache("kv", DType::kF16, 32, kv, head_dim, window);
   const ValueId pages = b.input("pages", {2});
   const StepAttention op{.heads = 16, .window = window, .splits = 8};
   const ValueId parts = b.add_node(op, {row, angles, cache, pages})[0];

@@ -128,12 +128,15 @@ ValueId add_node(Graph& graph, const Op& op, std::vector<ValueId> inputs) {
   return graph.nodes.back().outputs.front();
 }
 
+const StateSpec kSampledState = {StateKind::kSampled};
+
 /// A bit for every token of the vocabulary, for each sequence.
 ValueId add_token_set(Graph& graph, const char* name, int64_t vocab) {
   return add_value(graph, {.name = name,
                            .shape = {token_words(vocab)},
                            .dtype = DType::kU32,
-                           .storage = Storage::kState});
+                           .storage = Storage::kState,
+                           .state = kSampledState});
 }
 
 }  // namespace
@@ -142,7 +145,8 @@ Graph with_argmax(Graph graph) {
   const ValueId ids = add_value(graph, {.name = "chosen",
                                         .shape = {Dim{kChosenIds}},
                                         .dtype = DType::kF32,
-                                        .storage = Storage::kState});
+                                        .storage = Storage::kState,
+                                        .state = kSampledState});
   const ValueId candidates = add_node(graph, BlockArgmax{}, {graph.result});
   graph.result = add_node(graph, NextToken{}, {candidates, ids});
   return graph;
@@ -165,7 +169,8 @@ Graph with_list(Graph graph) {
       add_value(graph, {.name = "drawn",
                         .shape = {Dim{kSampledLists}, graph.at(list).shape[1] + 1},
                         .dtype = DType::kF32,
-                        .storage = Storage::kState});
+                        .storage = Storage::kState,
+                        .state = kSampledState});
   const ValueId occurred = add_token_set(graph, "occurred", vocab);
   graph.result = add_node(graph, SampleToken{}, {list, lists, occurred});
   return graph;

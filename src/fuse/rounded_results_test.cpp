@@ -46,7 +46,7 @@ TEST_F(RoundedResultsTest, AddsABiasAfterwards) {
 }
 
 TEST_F(RoundedResultsTest, RoundsAttention) {
-  const ValueId cache = b.state("kv", {32, 2, 1, 8}, DType::kF16), pages = b.input("pages", {2});
+  const ValueId cache = b.kv_cache("kv", DType::kF16, 32, 1, 8), pages = b.input("pages", {2});
   const ValueId kv = b.kv_append(x, x, cache, pages);
   const ValueId seen = b.attention(x, kv, pages, {.scale = 0.5f});
   Graph g = with_products(b.linear(seen, weight("o", {8, 8})));

@@ -21,7 +21,8 @@ class FakeProgram : public Program {
  public:
   explicit FakeProgram(bool is_recurrent = false) {
     if (is_recurrent) {
-      const TensorDesc state = {.name = "state", .shape = {8}};
+      const TensorDesc state = {
+          .name = "state", .shape = {8}, .state = StateSpec{StateKind::kRecurrent}};
       plan_.buffers = {{BufferUse::kState, kStateBytes, state},
                        {BufferUse::kCopy, kMinCheckpoints * kStateBytes, state}};
     }
@@ -62,6 +63,7 @@ class FakeProgram : public Program {
     cache.tensor.shape = {cells, 2, 1, 2};
     table.tensor.shape = {1024 / kPageTokens};
     cache.tensor.window = table.tensor.window = window;
+    cache.tensor.state = StateSpec{window == 0 ? StateKind::kPages : StateKind::kRing};
     plan_.buffers.push_back(cache);
     plan_.buffers.push_back(table);
   }

@@ -49,6 +49,7 @@ TEST(Session, PagesRecurInTheCacheThatAttentionReads) {
   };
   const Operand pages = buffer(BufferUse::kTable, {5});
   const Operand cache = buffer(BufferUse::kState, {2 * kPageTokens, 2, 1, 2});
+  program.plan_.buffers.back().tensor.state = StateSpec{StateKind::kPages};
   buffer(BufferUse::kState, {3, 8});  // of a short convolution: no pages
   program.plan_.phases[0].steps = {{.op = Attention{}, .inputs = {cache, cache, pages}}};
   ASSERT_TRUE(Session::start(program, 64, kVocab));

@@ -1,5 +1,7 @@
 #include "graph/builder.h"
 
+#include "graph/kv_cache.h"
+
 namespace tokamak {
 
 ValueId GraphBuilder::declare(TensorDesc value) {
@@ -24,8 +26,24 @@ ValueId GraphBuilder::constant(std::string name, Shape shape, DType dtype, Recip
       {std::move(name), std::move(shape), dtype, Storage::kConstant, std::move(recipe), 0});
 }
 
-ValueId GraphBuilder::state(std::string name, Shape shape, DType dtype, uint32_t window) {
-  return declare({std::move(name), std::move(shape), dtype, Storage::kState, {}, window});
+ValueId GraphBuilder::state(std::string name, Shape shape, DType dtype, StateSpec spec,
+                            uint32_t window) {
+  return declare(
+      {std::move(name), std::move(shape), dtype, Storage::kState, {}, window, std::move(spec)});
+}
+
+ValueId GraphBuilder::kv_cache(std::string name, DType dtype, Dim cells, Dim kv_heads, Dim head_dim,
+                               uint32_t window) {
+  return state(std::move(name), cache_shape(dtype, cells, kv_heads, head_dim), dtype,
+               kv_cache_spec(kv_heads, head_dim, window), window);
+}
+
+ValueId GraphBuilder::recurrent(std::string name, Shape shape) {
+  return state(std::move(name), std::move(shape), DType::kF32, {StateKind::kRecurrent}, 0);
+}
+
+ValueId GraphBuilder::sampled(std::string name, Shape shape, DType dtype) {
+  return state(std::move(name), std::move(shape), dtype, {StateKind::kSampled}, 0);
 }
 
 ValueId GraphBuilder::linear(ValueId x, ValueId w, std::optional<ValueId> bias) {

@@ -21,7 +21,12 @@ class GraphBuilder {
   /// Rows of floats that the host writes now and then, for all steps.
   ValueId host_rows(std::string name, uint32_t rows, uint32_t columns);
   ValueId constant(std::string name, Shape shape, DType dtype, Recipe recipe);
-  ValueId state(std::string name, Shape shape, DType dtype, uint32_t window = 0);
+  /// The keys and values of `cells` positions (graph/kv_cache.h); with a window of the last ones.
+  ValueId kv_cache(std::string name, DType dtype, Dim cells, Dim kv_heads, Dim head_dim,
+                   uint32_t window = 0);
+  ValueId recurrent(std::string name, Shape shape);  // f32
+  /// Tokens of each sequence, for the choice of the next one.
+  ValueId sampled(std::string name, Shape shape, DType dtype);
 
   ValueId embed(ValueId tokens, ValueId table) { return one(Embed{}, {tokens, table}); }
   ValueId embed(ValueId tokens, ValueId table, ValueId rows, float scale) {
@@ -104,6 +109,7 @@ class GraphBuilder {
     return add_node(op, std::move(inputs)).front();
   }
   ValueId declare(TensorDesc value);
+  ValueId state(std::string name, Shape shape, DType dtype, StateSpec spec, uint32_t window);
 
   Graph graph_;
   std::optional<Error> error_;

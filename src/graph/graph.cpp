@@ -128,6 +128,11 @@ Result<void> verify(const Graph& graph) {
     if (value.storage == Storage::kConstant && value.recipe.index() == 0) {
       return invalid_input("Graph: constant \"{}\" has no recipe.", value.name);
     }
+    if (value.storage == Storage::kState && !value.state) {
+      return invalid_input(
+          "Graph: state \"{}\" is of no kind; expected an op that takes it as its state.",
+          value.name);
+    }
     if (!has_sound_types(value)) {
       return invalid_input(
           "Graph: parts of \"{}\" have types of their own; expected a concat that "

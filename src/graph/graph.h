@@ -15,6 +15,7 @@
 #include "base/dtype.h"
 #include "base/result.h"
 #include "graph/ops.h"
+#include "graph/state.h"
 
 namespace tokamak {
 
@@ -127,7 +128,8 @@ struct TensorDesc {
   DType dtype = DType::kF32;
   Storage storage = Storage::kActivation;
   Recipe recipe;        // constants only
-  uint32_t window = 0;  // states and page tables: the sliding window they serve; 0: none
+  uint32_t window = 0;  // rings and page tables: the sliding window they serve; 0: none
+  std::optional<StateSpec> state = {};  // states only
   bool operator==(const TensorDesc&) const = default;
 };
 
@@ -169,7 +171,7 @@ Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
                                               const std::vector<ValueId>& inputs);
 
 /// Checks everything a later stage relies on: ids in range, each value made once and before it is
-/// used, shapes as the rules say, states appended at most once, a result.
+/// used, shapes as the rules say, states declared and appended at most once, a result.
 Result<void> verify(const Graph& graph);
 
 /// Drops nodes, constants, inputs and states that nothing uses, and renumbers.

@@ -22,7 +22,7 @@ Graph block() {
   };
   const ValueId table = weight("embed", {50, 8}, DType::kBF16);
   const ValueId norm = weight("norm", {8}, DType::kF32, true);
-  const ValueId cache = b.state("kv.0", {64, 2, 1, 4}, DType::kF16, 32);
+  const ValueId cache = b.kv_cache("kv.0", DType::kF16, 64, 1, 4, 32);
   const ValueId rope = b.constant("rope.0", {128, 4}, DType::kF32, RopeTable{{1.0f, 0.01f}, 1});
   const ValueId x = b.scale(b.embed(tokens, table), 2.5f);
   const ValueId n = b.rms_norm(x, norm, 1e-6f);
@@ -239,7 +239,7 @@ TEST(GraphShapes, AListHasTheMaximaAndBlocksOfItsLogits) {
     };
     const ValueId x = made("x", columns), p = made("p", maxima);
     const ValueId blocks = b.add_node(TopKBlocks{}, {p})[0];
-    const ValueId allowed = b.state("allowed", {words}, DType::kU32);
+    const ValueId allowed = b.sampled("allowed", {words}, DType::kU32);
     const auto graph = b.finish(b.add_node(TopKTokens{}, {x, p, blocks, allowed})[0]);
     return graph ? "fits" : graph.error().message;
   };
@@ -273,25 +273,6 @@ TEST(GraphBuilder, ReportsTheFirstMistakeAtTheEnd) {
   auto graph = b.finish(b.add(b.linear(x, wrong), x));
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, "linear: operand 1 is bf16[8,9], expected a matrix [out, 8]");
-}
-
-TEST(GraphShapes, AQ8CacheHasAStepForEachHead) {
-  const auto error = [](Shape cache) -> std::string {
-    GraphBuilder b;
-    const ValueId tokens = b.input("tokens", {kTokens});
-    const ValueId x = b.embed(tokens, b.constant("e", {8, 8}, DType::kF32, Weight{{"e"}}));
-    const ValueId pages = b.input("pages", {4});
-    const ValueId kv = b.kv_append(x, x, b.state("kv", std::move(cache), kQ8Cache), pages);
-    auto graph = b.finish(b.attention(x, kv, pages, {}));
-    return graph ? "" : graph.error().message;
-  };
-  EXPECT_EQ(error({64, 2, 1, 12}), "");
-  EXPECT_EQ(error({64, 2, 2, 8}), "");
-  EXPECT_NE(error({64, 2, 1, 8}).find("expected 4 columns"), std::string::npos);
-  for (const Dim width : {4, 6}) {
-    EXPECT_NE(error({64, 2, 1, width}).find("heads of a multiple of 4 elements, and 4 bytes more"),
-              std::string::npos);
-  }
 }
 
 TEST(GraphVerify, RefusesASecondAppend) {
@@ -382,8 +363,9 @@ TEST(GraphVerify, SumsThatAreAddedToAreClearedByAProduct) {
     return b.constant(name, std::move(shape), dtype, Weight{{name}});
   };
   const ValueId x = b.embed(b.input("tokens", {kTokens}), weight("embed", {50, 8}));
-  const ValueId sums = b.add_node(GatedFfn{}, {x, weight("gu", {32, 8}), weight("d", {8, 16}),
-                                               b.state("sums", {kTokens, 16}, DType::kI32)})[0];
+  const ValueId before = b.constant("sums", {kTokens, 16}, DType::kI32, Fill{0});
+  const ValueId sums =
+      b.add_node(GatedFfn{}, {x, weight("gu", {32, 8}), weight("d", {8, 16}), before})[0];
   const auto graph = b.finish(b.add_node(FusedLinear{}, {sums, weight("p", {8, 8})})[0]);
   ASSERT_FALSE(graph);
   EXPECT_NE(graph.error().message.find("that no product clears"), std::string::npos)

@@ -31,6 +31,23 @@ inline Dim cached_head_dim(DType dtype, const Shape& shape) {
   return cached_head_dim(dtype, shape.back());
 }
 
+/// Keys and values of each head; with a window of the last positions only.
+inline StateSpec kv_cache_spec(Dim kv_heads, Dim head_dim, uint32_t window) {
+  const auto heads = uint32_t(kv_heads), width = uint32_t(head_dim);
+  return {window == 0 ? StateKind::kPages : StateKind::kRing,
+          {{"k", heads, width}, {"v", heads, width}}};
+}
+/// Whether it holds keys and values alike, as its type and shape say.
+inline bool is_kv_cache(const TensorDesc& value) {
+  if (value.storage != Storage::kState || !value.state || value.state->streams.empty()) {
+    return false;
+  }
+  const StateStream& keys = value.state->streams.front();
+  const Dim heads{keys.heads}, head_dim{keys.width};
+  return value.state == kv_cache_spec(heads, head_dim, value.window) && !value.shape.empty() &&
+         value.shape == cache_shape(value.dtype, value.shape[0], heads, head_dim);
+}
+
 /// "f32", "f16" or "q8".
 inline std::string_view cache_type_name(DType dtype) {
   return dtype == kQ8Cache ? "q8" : dtype_name(dtype);

@@ -75,8 +75,8 @@ struct ShapeChecks {
   }
   Result<void> cache(size_t operand) const {
     const TensorDesc& c = *in[operand];
-    if (c.storage != Storage::kState || c.shape.size() != 4 || c.shape[1] != 2 ||
-        c.shape[0] % kPageTokens != 0 || !cache_type_from_name(cache_type_name(c.dtype))) {
+    if (!is_kv_cache(c) || c.shape[0] % kPageTokens != 0 ||
+        !cache_type_from_name(cache_type_name(c.dtype))) {
       return wrong(operand, "a cache [cells, 2, kv_heads, head_dim] of whole pages");
     }
     const Dim head_dim = cached_head_dim(c.dtype, c.shape);
@@ -121,10 +121,21 @@ struct ShapeChecks {
     out.name.clear();
     return out;
   }
-  Result<void> state(size_t operand, const Shape& shape, DType dtype = DType::kF32) const {
+  Result<void> recurrent(size_t operand, const Shape& shape) const {
+    return state(operand, StateKind::kRecurrent, shape, DType::kF32);
+  }
+  Result<void> sampled(size_t operand, const Shape& shape, DType dtype = DType::kF32) const {
+    return state(operand, StateKind::kSampled, shape, dtype);
+  }
+
+ private:
+  Result<void> state(size_t operand, StateKind kind, const Shape& shape, DType dtype) const {
     const TensorDesc& s = *in[operand];
-    if (s.storage != Storage::kState || s.shape != shape || s.dtype != dtype) {
-      return wrong(operand, "a state " + type_text({.name = {}, .shape = shape, .dtype = dtype}));
+    if (s.storage != Storage::kState || !s.state || s.state->kind != kind || s.shape != shape ||
+        s.dtype != dtype) {
+      return wrong(operand, fmt::format("a {} state {}",
+                                        kind == StateKind::kSampled ? "sampled" : "recurrent",
+                                        type_text({.name = {}, .shape = shape, .dtype = dtype})));
     }
     return {};
   }

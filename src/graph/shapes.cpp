@@ -131,7 +131,7 @@ struct Rule : LoraRules {
     if (w.shape.size() != 2 || w.shape[0] != n || w.shape[1] < 2 || w.dtype != DType::kF32) {
       return wrong(1, fmt::format("f32[{}, k] with k of at least 2", n));
     }
-    TOK_TRY(state(2, {w.shape[1] - 1, n}));
+    TOK_TRY(recurrent(2, {w.shape[1] - 1, n}));
     if (in.size() == 4) TOK_TRY(vector(3, n));
     return {{matrix(in[0]->shape[0], n), same_state(2)}};
   }
@@ -143,7 +143,7 @@ struct Rule : LoraRules {
     if (s.size() != 3 || op.key_heads == 0 || s[0] % Dim{op.key_heads} != 0) {
       return wrong(3, fmt::format("a state [heads, dk, dv], heads a multiple of {}", op.key_heads));
     }
-    TOK_TRY(state(3, s));
+    TOK_TRY(recurrent(3, s));
     const Dim columns = 2 * Dim{op.key_heads} * s[1] + s[0] * s[2];
     if (in[0]->shape[1] < columns) return wrong(0, fmt::format("at least {} columns", columns));
     if (in[1]->shape[0] != in[0]->shape[0] || in[1]->shape[1] < 2 * s[0]) {
@@ -230,13 +230,13 @@ struct Rule : LoraRules {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
     if (in[0]->shape[1] % 2 != 0) return wrong(0, "pairs of a value and a column");
-    TOK_TRY(state(1, {in[1]->shape[0]}));
+    TOK_TRY(sampled(1, {in[1]->shape[0]}));
     return {{same_state(1)}};
   }
   Outputs operator()(const BlockMaxima&) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));
-    TOK_TRY(state(1, {token_words(in[0]->shape[1])}, DType::kU32));
+    TOK_TRY(sampled(1, {token_words(in[0]->shape[1])}, DType::kU32));
     return {{matrix(in[0]->shape[0], maxima_columns(in[0]->shape[1]))}};
   }
   Outputs operator()(const TopKBlocks&) const {
@@ -250,7 +250,7 @@ struct Rule : LoraRules {
   Outputs operator()(const TopKTokens&) const {
     TOK_TRY(count(4, 4));
     TOK_TRY(activation(0));
-    TOK_TRY(state(3, {token_words(in[0]->shape[1])}, DType::kU32));
+    TOK_TRY(sampled(3, {token_words(in[0]->shape[1])}, DType::kU32));
     const Dim rows = in[0]->shape[0], columns = in[0]->shape[1], maxima = maxima_columns(columns);
     TOK_TRY(like(1, matrix(rows, maxima)));
     TOK_TRY(like(2, matrix(rows, std::min(Dim{kTopK}, maxima / 2))));
@@ -261,8 +261,8 @@ struct Rule : LoraRules {
     TOK_TRY(activation(0));
     const Dim columns = in[0]->shape[1];
     if (columns % 2 == 0 || columns > 2 * Dim{kTopK} + 1) return wrong(0, "a list of tokens");
-    TOK_TRY(state(1, {in[1]->shape[0], columns + 1}));
-    TOK_TRY(state(2, {in[2]->shape[0]}, DType::kU32));
+    TOK_TRY(sampled(1, {in[1]->shape[0], columns + 1}));
+    TOK_TRY(sampled(2, {in[2]->shape[0]}, DType::kU32));
     return {{same_state(1), same_state(2)}};
   }
   Outputs operator()(const SplitLinear& op) const {
@@ -337,7 +337,7 @@ struct Rule : LoraRules {
         op.adds()) {
       return wrong(op.r(), fmt::format("f32[at most {}, at least 2] where there is no sum", out));
     }
-    return state(op.state(), {w.shape[1] - 1, w.shape[0]});
+    return recurrent(op.state(), {w.shape[1] - 1, w.shape[0]});
   }
   Outputs operator()(const FusedLinear& op) const {
     TOK_TRY(count(op.operands(), op.operands()));

@@ -161,6 +161,7 @@ Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
     node.inputs.push_back(id);
   } while (scan.take(","));
   TOK_TRY(node.op, parse_op(scan, name));
+  for (const ValueId id : node.inputs) imply_state(node.op, graph.at(id));
   TOK_TRY(std::vector<TensorDesc> inferred, infer_outputs(graph, node.op, node.inputs));
   if (inferred.size() != outputs.size()) {
     return scan.wrong(fmt::format("{} outputs of {}", inferred.size(), name));

@@ -37,5 +37,7 @@ std::string recipe_text(const Recipe& recipe);
 Result<Op> parse_op(Scanner& scan, std::string_view name);  // reads the attributes
 Result<Recipe> parse_recipe(Scanner& scan);
 Result<TensorDesc> parse_type(Scanner& scan);
+/// Declares a state that `op` takes, of which a text has only the type and the window.
+void imply_state(const Op& op, TensorDesc& value);
 
 }  // namespace tokamak

@@ -374,7 +374,7 @@ ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view na
                         file_.file_name(*info), full, describe(*info), columns, taps)});
   }
   const ValueId w = constant(value_name(full), {columns, taps}, DType::kF32, Weight{{full}});
-  const ValueId rows = state(fmt::format("conv.{}", layer), {Dim{taps} - 1, columns}, DType::kF32);
+  const ValueId rows = recurrent(fmt::format("conv.{}", layer), {Dim{taps} - 1, columns});
   if (!bias) return short_conv(x, w, rows, activation);
   return short_conv(x, w, rows, activation, vector(fmt::format("{}.bias", name), columns));
 }
@@ -451,12 +451,11 @@ ValueId ModelBuilder::cached_attention(uint32_t layer, ValueId q, ValueId k, Val
   if (found == made_.end()) {
     found = made_.emplace(table, input(table, {Dim(pages)}, window)).first;
   }
-  const Shape shape =
-      cache_shape(options_.kv_dtype, Dim(all_pages) * kPageTokens, kv_heads, head_dim);
   const auto before = caches_.find(layer);
   const ValueId cache = before != caches_.end()
                             ? before->second.appended
-                            : state(fmt::format("kv.{}", layer), shape, options_.kv_dtype, window);
+                            : kv_cache(fmt::format("kv.{}", layer), options_.kv_dtype,
+                                       Dim(all_pages) * kPageTokens, kv_heads, head_dim, window);
   const Cache own{kv_append(k, v, cache, found->second), found->second};
   caches_[layer] = own;
   return attention(q, own.appended, own.pages, attributes, bias ? bias : ends(attributes.window));

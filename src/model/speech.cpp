@@ -6,7 +6,6 @@
 #include "base/bits.h"
 #include "base/packing.h"
 #include "formats/wishes.h"
-#include "graph/kv_cache.h"
 
 namespace tokamak {
 
@@ -59,7 +58,7 @@ ValueId SpeechBuilder::pages() {
 
 ValueId SpeechBuilder::cache(const std::string& name, uint32_t heads, uint32_t head_dim) {
   const Dim cells = Dim{ceil_div(frames_, kPageTokens)} * kPageTokens;
-  return state(name, cache_shape(kv_dtype_, cells, heads, head_dim), kv_dtype_);
+  return kv_cache(name, kv_dtype_, cells, heads, head_dim);
 }
 
 ValueId SpeechBuilder::appended(ValueId k, ValueId v, uint32_t head_dim) {

@@ -2,7 +2,6 @@
 
 #include "base/bits.h"
 #include "formats/wishes.h"
-#include "graph/kv_cache.h"
 
 namespace tokamak {
 
@@ -54,8 +53,7 @@ ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint
     // One for all layers: nothing reads a layer's keys after it.
     const auto heads = uint32_t(at(k).shape[1]) / head_dim;
     pages_ = input("pages", {pages});
-    cache_ =
-        state("kv", cache_shape(kv_dtype_, Dim{pages} * kPageTokens, heads, head_dim), kv_dtype_);
+    cache_ = kv_cache("kv", kv_dtype_, Dim{pages} * kPageTokens, heads, head_dim);
   }
   cache_ = kv_append(k, v, *cache_, *pages_);
   return attention(q, *cache_, *pages_, {.scale = scale, .causal = false});

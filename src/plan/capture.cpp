@@ -12,15 +12,11 @@
 namespace tokamak {
 namespace {
 
-bool chooses_token(const Op& op) {
-  return std::holds_alternative<NextToken>(op) || std::holds_alternative<SampleToken>(op);
-}
-
 /// Whether the op follows the logits: it compares and copies them.
 bool follows_logits(const Op& op) {
-  return chooses_token(op) || std::holds_alternative<BlockArgmax>(op) ||
-         std::holds_alternative<BlockMaxima>(op) || std::holds_alternative<TopKBlocks>(op) ||
-         std::holds_alternative<TopKTokens>(op);
+  return std::holds_alternative<NextToken>(op) || std::holds_alternative<SampleToken>(op) ||
+         std::holds_alternative<BlockArgmax>(op) || std::holds_alternative<BlockMaxima>(op) ||
+         std::holds_alternative<TopKBlocks>(op) || std::holds_alternative<TopKTokens>(op);
 }
 
 /// The input that holds the token ids, which are part of the batch.
@@ -62,13 +58,15 @@ class Capture {
     if (is_per_row && tensor.name == kTokenIds) return plan_.batch;
     const auto [entry, is_new] = permanent_.try_emplace(tensor.name);
     if (is_new) {
+      const bool is_sampled = tensor.state && tensor.state->kind == StateKind::kSampled;
       const BufferUse use = tensor.storage == Storage::kConstant ? BufferUse::kConstant
+                            : is_sampled                         ? BufferUse::kSampled
                             : tensor.storage == Storage::kState  ? BufferUse::kState
                             : is_per_row                         ? BufferUse::kInput
                             : tensor.shape.size() == 2           ? BufferUse::kRows
                                                                  : BufferUse::kTable;
       const bool is_per_slot =
-          use == BufferUse::kTable || (use == BufferUse::kState && !is_kv_cache({use, 0, tensor}));
+          use == BufferUse::kTable || (tensor.state && !tensor.state->has_cells());
       const uint64_t bytes = byte_count(tensor, tokens);
       entry->second = add_buffer(use, is_per_slot ? plan_.slots * bytes : bytes, tensor);
     }
@@ -122,15 +120,11 @@ class Capture {
                 .kind = request.kind,
                 .from_position = request.from_position};
     for (const Node& node : graph.nodes) {
-      if (std::holds_alternative<BlockMaxima>(node.op)) {  // the host says what may follow
-        plan_.buffers[uint32_t(place[uint32_t(node.inputs[1])])].use = BufferUse::kSampled;
-      }
       for (size_t output = 0; output < node.outputs.size(); ++output) {
         const ValueId id = node.outputs[output];
         const uint32_t i = uint32_t(id);
         if (const auto state = changed_state(graph, node, output)) {
           place[i] = place[uint32_t(node.inputs[*state])];
-          if (chooses_token(node.op)) plan_.buffers[uint32_t(place[i])].use = BufferUse::kSampled;
           continue;
         }
         if (const auto added = added_to(node.op); added && id == node.outputs[0]) {
@@ -169,8 +163,8 @@ class Capture {
     if (std::ranges::none_of(plan_.phases, runs_ahead)) return;
     const uint32_t count = std::max(plan_.slots, kMinCheckpoints);
     for (const Buffer& state : std::vector(plan_.buffers)) {
-      const bool is_window = is_kv_cache(state) && state.tensor.window > 0 && plan_.slots > 1;
-      if (!is_recurrent_state(state) && !is_window) continue;
+      const bool is_kept_ring = is_ring(state) && plan_.slots > 1;
+      if (!is_recurrent_state(state) && !is_kept_ring) continue;
       add_buffer(BufferUse::kCopy, count * (state.bytes / plan_.slots), state.tensor);
     }
   }

@@ -97,20 +97,28 @@ bool is_written_by_device(BufferUse use) {
          use == BufferUse::kActivation;
 }
 
+namespace {
+
+bool is_state_of(const Buffer& buffer, StateKind kind) {
+  return buffer.use == BufferUse::kState && buffer.tensor.state &&
+         buffer.tensor.state->kind == kind;
+}
+
+}  // namespace
+
 bool is_kv_cache(const Buffer& buffer) {
-  return buffer.use == BufferUse::kState && buffer.tensor.shape.size() == 4;
+  return is_state_of(buffer, StateKind::kPages) || is_ring(buffer);
+}
+
+bool is_ring(const Buffer& buffer) {
+  return is_state_of(buffer, StateKind::kRing);
 }
 
 bool is_recurrent_state(const Buffer& buffer) {
-  return buffer.use == BufferUse::kState && !is_kv_cache(buffer);
+  return is_state_of(buffer, StateKind::kRecurrent);
 }
 
 namespace {
-
-/// Layers with a window keep a ring of pages for each slot.
-bool is_window(const Buffer& buffer) {
-  return is_kv_cache(buffer) && buffer.tensor.window > 0;
-}
 
 /// From what a slot has of each buffer of a kind to the place `number` of its copy.
 template <typename IsKind>
@@ -136,7 +144,7 @@ uint32_t checkpoints(const Plan& plan) {
   const auto any = [&](auto test) { return std::ranges::any_of(plan.buffers, test); };
   const bool has_copies = any([](const Buffer& one) { return one.use == BufferUse::kCopy; });
   if (!has_copies) return 0;
-  if (plan.slots == 1 && any(is_window)) return 0;
+  if (plan.slots == 1 && any(is_ring)) return 0;
   return std::max(plan.slots, kMinCheckpoints);
 }
 
@@ -148,7 +156,7 @@ std::vector<BufferCopy> state_copies(const Plan& plan, uint32_t slot, uint32_t n
 
 std::vector<BufferCopy> checkpoint_copies(const Plan& plan, uint32_t slot, uint32_t number) {
   std::vector<BufferCopy> copies = state_copies(plan, slot, number);
-  add_copies(plan, is_window, slot, number, copies);
+  add_copies(plan, is_ring, slot, number, copies);
   return copies;
 }
 

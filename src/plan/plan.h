@@ -152,9 +152,10 @@ uint64_t result_bytes(const Plan& plan, const Operand& result, const BatchSize& 
 /// The bytes of an operand that a step of that phase may touch: up to the end of a vec4.
 uint64_t bound_bytes(const Plan& plan, const Operand& operand, const Phase& phase);
 
-/// KV caches are addressed by position: [cells, 2, heads, width]. What a recurrent state has taken
-/// in cannot be taken back.
+/// States as the graph declares them (graph/state.h). KV caches are those with cells; rings are
+/// those of windows.
 bool is_kv_cache(const Buffer& buffer);
+bool is_ring(const Buffer& buffer);
 bool is_recurrent_state(const Buffer& buffer);
 
 /// Bytes of one buffer for another; multiples of 4.

@@ -398,7 +398,7 @@ TEST(Cost, CountsAChangedStateAsReadAndWritten) {
   const ValueId tokens = b.input("tokens", {kTokens});
   const ValueId x = b.embed(tokens, b.constant("table", {8, 4}, DType::kF32, Weight{{"table"}}));
   const ValueId w = b.constant("w", {4, 3}, DType::kF32, Weight{{"w"}});
-  const ValueId y = b.short_conv(x, w, b.state("rows", {2, 4}, DType::kF32), Activation::kSilu);
+  const ValueId y = b.short_conv(x, w, b.recurrent("rows", {2, 4}), Activation::kSilu);
   const Graph graph = *b.finish(y);
   auto plan = capture(graph, webgpu_device(), kBothPhases);
   ASSERT_TRUE(plan) << plan.error().message;

@@ -82,10 +82,34 @@ class PlanParser {
       TOK_TRY(scan_.expect_line_end());
     }
     if (plan_.buffers.empty() || plan_.phases.empty()) return scan_.wrong("buffers and a phase");
+    declare_states();
     return std::move(plan_);
   }
 
  private:
+  /// Steps imply which states are of which kind, and copies are of states.
+  void declare_states() {
+    for (const Phase& phase : plan_.phases) {
+      for (const Step& step : phase.steps) {
+        for (const auto* operands : {&step.inputs, &step.outputs}) {
+          for (const Operand& one : *operands) {
+            Buffer& buffer = plan_.buffers[uint32_t(one.buffer)];
+            if (buffer.use == BufferUse::kState || buffer.use == BufferUse::kSampled) {
+              imply_state(step.op, buffer.tensor);
+            }
+          }
+        }
+      }
+    }
+    for (Buffer& copy : plan_.buffers) {
+      if (copy.use != BufferUse::kCopy) continue;
+      const auto state = std::ranges::find_if(plan_.buffers, [&](const Buffer& other) {
+        return other.use == BufferUse::kState && other.tensor.name == copy.tensor.name;
+      });
+      if (state != plan_.buffers.end()) copy.tensor.state = state->tensor.state;
+    }
+  }
+
   Result<uint32_t> integer() {
     TOK_TRY(const uint64_t value, scan_.integer());
     if (value > UINT32_MAX) return scan_.wrong("a 32-bit integer");

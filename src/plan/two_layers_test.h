@@ -26,7 +26,7 @@ inline Graph two_layers(DType cache_type = DType::kF16) {
     const ValueId w = weight(("w" + p).c_str(), {16, 16}, DType::kF16);
     const ValueId q = b.rope(b.linear(n, w), rope, 8);
     const ValueId k = b.linear(n, w);
-    const ValueId cache = b.state("kv." + p, cache_shape(cache_type, 64, 2, 8), cache_type);
+    const ValueId cache = b.kv_cache("kv." + p, cache_type, 64, 2, 8);
     const ValueId kv = b.kv_append(k, k, cache, pages);
     x = b.add(x, b.attention(q, kv, pages, {.scale = 0.3f}));
   }

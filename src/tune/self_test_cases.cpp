@@ -238,8 +238,7 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
       const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
       uint32_t slots = 0;
       const ValueId pages = w.pages(positions, slots);
-      const ValueId cache =
-          w.graph().state("cache", cache_shape(kind.cache, slots, 2, kind.head_dim), kind.cache);
+      const ValueId cache = w.graph().kv_cache("cache", kind.cache, slots, 2, kind.head_dim);
       const ValueId q = w.activation(4 * kind.head_dim, 2);
       const ValueId k = w.activation(2 * kind.head_dim, 2), v = w.activation(2 * kind.head_dim);
       const ValueId kv = w.graph().kv_append(k, v, cache, pages);
@@ -258,7 +257,7 @@ void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
   {
     Writer w(fmt::format("short_conv silu {} x 4", kOdd), ShortConv::kName);
     const ValueId x = w.activation(kOdd), taps = w.random("w", {kOdd, 4});
-    const ValueId state = w.graph().state("rows", {3, kOdd}, DType::kF32);
+    const ValueId state = w.graph().recurrent("rows", {3, kOdd});
     const ValueId bias = w.random("b", {kOdd});
     const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, bias);
     all.push_back(w.finish(y, steps, kFunction));
@@ -266,7 +265,7 @@ void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
   Writer w("gated_delta 4/2 40 x 36", GatedDelta::kName);
   const ValueId qkv = w.activation(2 * 2 * 40 + 4 * 36), ab = w.activation(8, 2);
   const ValueId rates = w.random("rates", {2, 4});
-  const ValueId state = w.graph().state("s", {4, 40, 36}, DType::kF32);
+  const ValueId state = w.graph().recurrent("s", {4, 40, 36});
   const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, {.key_heads = 2});
   all.push_back(w.finish(y, steps, kDelta));
 }
@@ -367,8 +366,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
         op_tested);
     uint32_t slots = 0;
     const ValueId pages = w.pages(2, slots);
-    const ValueId cache =
-        w.graph().state("cache", cache_shape(cache_type, slots, 2, kHeadDim), cache_type);
+    const ValueId cache = w.graph().kv_cache("cache", cache_type, slots, 2, kHeadDim);
     const RopeTable recipe{{1, 0.5f, 0.1f}, 1.25f};
     const ValueId table = w.constant("table", {8, 6}, rope_table(recipe, 8));
     const ValueId row = w.row((kHeads + 4) * kHeadDim, 2);
@@ -383,7 +381,7 @@ void add_decode(std::vector<SelfTestCase>& all) {
   for (const std::string_view op : {BlockArgmax::kName, NextToken::kName}) {
     Writer w(fmt::format("{} of 131", op), op);
     const ValueId pairs = w.graph().add_node(BlockArgmax{}, {w.row(131, 3)}).front();
-    const ValueId ids = w.graph().state("ids", {1}, DType::kF32);
+    const ValueId ids = w.graph().sampled("ids", {1}, DType::kF32);
     const bool ends = op == NextToken::kName;
     const ValueId y = ends ? w.graph().add_node(NextToken{}, {pairs, ids}).front() : pairs;
     all.push_back(w.finish(y, kOne, 0));
@@ -402,15 +400,15 @@ void add_lists(std::vector<SelfTestCase>& all) {
       return w.graph().add_node(one, inputs).front();
     };
     const Shape words = {token_words(kColumns)};
-    const ValueId allowed = w.graph().state("allowed", words, DType::kU32);
+    const ValueId allowed = w.graph().sampled("allowed", words, DType::kU32);
     ValueId y = node(BlockMaxima{}, {x, allowed});
     if (op != BlockMaxima::kName) {
       const ValueId maxima = std::exchange(y, node(TopKBlocks{}, {y}));
       if (op != TopKBlocks::kName) y = node(TopKTokens{}, {x, maxima, y, allowed});
     }
     if (op == SampleToken::kName) {
-      const ValueId drawn = w.graph().state("drawn", {1, 2 * kTopK + 2}, DType::kF32);
-      y = node(SampleToken{}, {y, drawn, w.graph().state("occurred", words, DType::kU32)});
+      const ValueId drawn = w.graph().sampled("drawn", {1, 2 * kTopK + 2}, DType::kF32);
+      y = node(SampleToken{}, {y, drawn, w.graph().sampled("occurred", words, DType::kU32)});
     }
     const bool is_exact = op == TopKBlocks::kName, is_sum = op == BlockMaxima::kName;
     all.push_back(w.finish(y, kOne, is_exact ? 0 : is_sum ? kFunction : kSum));
@@ -447,7 +445,7 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
       });
   add("conv", {.epilogue = Epilogue::kConv}, [](Writer& w, std::vector<ValueId>& inputs) {
     inputs.push_back(w.random("taps", {30, 4}));
-    inputs.push_back(w.graph().state("rows", {3, 30}, DType::kF32));
+    inputs.push_back(w.graph().recurrent("rows", {3, 30}));
   });
   Writer w("expert_mix 3 of 5, adding", ExpertMix::kName);
   const auto routed = w.graph().route(w.row(5, 3), {.top_k = 3});

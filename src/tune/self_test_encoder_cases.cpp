@@ -1,4 +1,3 @@
-#include "graph/kv_cache.h"
 #include "tune/self_test_writer.h"
 
 namespace tokamak {
@@ -14,8 +13,7 @@ SelfTestCase biased_attention(const SelfTestSteps& steps) {
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = w.pages(positions, slots);
-  const ValueId cache =
-      w.graph().state("cache", cache_shape(DType::kF32, slots, kHeads, kHeadDim), DType::kF32);
+  const ValueId cache = w.graph().kv_cache("cache", DType::kF32, slots, kHeads, kHeadDim);
   const uint32_t columns = kHeads * kHeadDim;
   const ValueId q = w.activation(columns), k = w.activation(columns), v = w.activation(columns);
   const ValueId bias = w.random("bias", {2 * kRadius + 1, kHeads});

@@ -20,7 +20,7 @@ void add_rope_append(std::vector<SelfTestCase>& all, const SelfTestSteps& steps)
     const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
     uint32_t slots = 0;
     const ValueId pages = w.pages(positions, slots);
-    const ValueId cache = w.graph().state("cache", cache_shape(type, slots, 2, kHeadDim), type);
+    const ValueId cache = w.graph().kv_cache("cache", type, slots, 2, kHeadDim);
     const RopeAppend op{
         .heads = kHeads, .head_dim = kHeadDim, .norm_v = has_norms, .eps = has_norms ? 1e-5f : 0};
     std::vector<ValueId> inputs = {w.activation((kHeads + 2 * 2) * kHeadDim, 2),

@@ -128,8 +128,7 @@ class Maker {
     ValueId y = linear(x, width_, dtype, false);
     y = b_.glu(Activation::kIdentity, before, y);
     const ValueId w = weight({width_, taps}, DType::kF32, 1);
-    const ValueId rows =
-        b_.state(fmt::format("conv.{}", states_++), {Dim{taps} - 1, width_}, DType::kF32);
+    const ValueId rows = b_.recurrent(fmt::format("conv.{}", states_++), {Dim{taps} - 1, width_});
     y = b_.short_conv(y, w, rows, any_activation());
     return b_.glu(Activation::kIdentity, linear(x, width_, dtype, false), y);
   }
@@ -143,7 +142,7 @@ class Maker {
     const ValueId z = linear(x, heads * dv, dtype, false);
     const ValueId ab = linear(x, 2 * heads, dtype, false);
     const ValueId rates = weight({2, heads}, DType::kF32, 1);
-    const ValueId s = b_.state(fmt::format("delta.{}", states_++), {heads, dk, dv}, DType::kF32);
+    const ValueId s = b_.recurrent(fmt::format("delta.{}", states_++), {heads, dk, dv});
     const ValueId y = b_.gated_delta(qkv, ab, rates, s, {.key_heads = key_heads});
     return linear(b_.glu(Activation::kSilu, z, y), width_);
   }

@@ -162,7 +162,7 @@ Result<Plan> plan_of(const Case& c, const Backend& backend, const ForcedVariants
 Result<Plan> batch_plan_of(const Case& c, const Backend& backend, const ForcedVariants& forced) {
   Graph graph = c.graph;
   for (TensorDesc& value : graph.values) {
-    if (value.storage == Storage::kState && value.shape.size() == 4) value.shape[0] *= kBatchSlots;
+    if (value.state && value.state->has_cells()) value.shape[0] *= kBatchSlots;
   }
   const bool decodes = c.steps.max_tokens == 1;
   PhaseRequest phase = {"phase", decodes ? kSequences : c.steps.max_tokens};

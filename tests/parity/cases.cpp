@@ -192,8 +192,8 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
-  const ValueId cache = b.graph().state(
-      "cache", cache_shape(cache_type, slots, shape.kv_heads, shape.head_dim), cache_type, window);
+  const ValueId cache =
+      b.graph().kv_cache("cache", cache_type, slots, shape.kv_heads, shape.head_dim, window);
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   const ValueId q = b.activation(shape.heads * shape.head_dim, range);
   const ValueId k = b.activation(kv_columns, 2), v = b.activation(kv_columns, values);
@@ -291,8 +291,7 @@ Case rope_append_case(PreparedShape shape, DType cache_type, const Steps& steps)
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const uint32_t d = shape.head_dim, rows = positions + shape.short_rows;
   const ValueId pages = b.pages(positions, 0, slots);
-  const ValueId cache =
-      b.graph().state("cache", cache_shape(cache_type, slots, shape.kv_heads, d), cache_type, 0);
+  const ValueId cache = b.graph().kv_cache("cache", cache_type, slots, shape.kv_heads, d);
   const RopeAppend op = {.heads = shape.heads,
                          .head_dim = d,
                          .short_rows = shape.short_rows,
@@ -353,8 +352,8 @@ Case q8_rounding_case(AttentionShape shape, const Steps& steps) {
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, 0, slots);
-  const ValueId cache = b.graph().state(
-      "cache", cache_shape(kQ8Cache, slots, shape.kv_heads, shape.head_dim), kQ8Cache, 0);
+  const ValueId cache =
+      b.graph().kv_cache("cache", kQ8Cache, slots, shape.kv_heads, shape.head_dim);
   const uint32_t columns = shape.kv_heads * shape.head_dim;
   const ValueId table =
       b.constant("values", {kVocab, Dim{columns}}, half_steps(columns, shape.head_dim));

@@ -107,7 +107,7 @@ TEST(CutWeightsOfFusedOps, ConvolveTheSame) {
   CaseBuilder b("fused_linear conv");
   const ValueId x = b.activation(64), w = b.random("w", {kRows, 64}, DType::kBF16);
   const ValueId taps = b.random("taps", {kConvolved, 4});
-  const ValueId state = b.graph().state("rows", {3, kConvolved}, DType::kF32);
+  const ValueId state = b.graph().recurrent("rows", {3, kConvolved});
   const ValueId y =
       b.graph().add_node(FusedLinear{.epilogue = Epilogue::kConv}, {x, w, taps, state}).front();
   expect_same_bits(b.finish(y, {1, {1, 1, 1, 1, 1}}, 0), matrix_bytes(DType::kBF16, kPartRows, 64),

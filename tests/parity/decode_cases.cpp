@@ -38,7 +38,7 @@ Case fused_linear_case(FusedLinear op, DType dtype, uint32_t in, uint32_t out) {
   if (op.epilogue == Epilogue::kConv) {
     const uint32_t convolved = out - out / 4;
     inputs.push_back(b.random("taps", {convolved, 4}));
-    inputs.push_back(b.graph().state("rows", {3, convolved}, DType::kF32));
+    inputs.push_back(b.graph().recurrent("rows", {3, convolved}));
   }
   const std::vector<ValueId> outputs = b.graph().add_node(op, inputs);
   ValueId result = outputs[0];
@@ -106,8 +106,7 @@ Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType ca
   uint32_t slots = 0;
   const ValueId pages = b.pages(shape.positions, op.window == 0 ? 0 : op.window + 1, slots);
   ValueId cache =
-      b.graph().state("cache", cache_shape(cache_type, slots, shape.kv_heads, shape.head_dim),
-                      cache_type, op.window);
+      b.graph().kv_cache("cache", cache_type, slots, shape.kv_heads, shape.head_dim, op.window);
   RopeTable recipe{{}, 1.1f};
   for (uint32_t i = 0; i < shape.rotary / 2; ++i) {
     recipe.inverse_frequencies.push_back(1.0f / float(1 + i));
@@ -366,7 +365,7 @@ std::vector<Case> next_token_cases() {
   for (const uint32_t columns : {1u, 40u}) {
     CaseBuilder b(fmt::format("next_token of {}", columns));
     const ValueId pairs = b.graph().add_node(BlockArgmax{}, {b.activation(columns, 3)})[0];
-    const ValueId ids = b.graph().state("ids", {1}, DType::kF32);
+    const ValueId ids = b.graph().sampled("ids", {1}, DType::kF32);
     const ValueId y = b.graph().add_node(NextToken{}, {pairs, ids})[0];
     all.push_back(b.finish(y, kOneByOne, 0));
   }

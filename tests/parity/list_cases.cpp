@@ -63,7 +63,7 @@ Case list_case(uint32_t columns, const char* kind, const Value& value, bool mask
   const auto node = [&](const Op& op, const std::vector<ValueId>& inputs) {
     return b.graph().add_node(op, inputs).front();
   };
-  const ValueId allowed = b.graph().state("allowed", {token_words(Dim{columns})}, DType::kU32);
+  const ValueId allowed = b.graph().sampled("allowed", {token_words(Dim{columns})}, DType::kU32);
   ValueId y = node(BlockMaxima{}, {x, allowed});
   if constexpr (!std::is_same_v<Last, BlockMaxima>) {
     const ValueId maxima = y;
@@ -168,9 +168,9 @@ Case sample_case(const SampledList& drawn, uint64_t state) {
   }
   const Dim columns = 2 * Dim{drawn.pairs} + 1;
   const ValueId list = b.graph().embed(b.tokens(), b.constant("lists", {kVocab, columns}, table));
-  const ValueId lists = b.graph().state("drawn", {1, columns + 1}, DType::kF32);
+  const ValueId lists = b.graph().sampled("drawn", {1, columns + 1}, DType::kF32);
   const Shape words = {token_words(7 * Dim{drawn.pairs} + 3)};
-  const ValueId occurred = b.graph().state("occurred", words, DType::kU32);
+  const ValueId occurred = b.graph().sampled("occurred", words, DType::kU32);
   const ValueId y = b.graph().add_node(SampleToken{}, {list, lists, occurred}).front();
   Case c = b.finish(y, {1, {1, 1, 1, 1}}, 0);
   c.rule = drawn.rule;

@@ -36,8 +36,7 @@ std::vector<Case> short_conv_cases() {
                                 kind.gated ? " gated" : "", label(steps)));
       const ValueId x = b.activation(kind.columns * (kind.gated ? 3 : 1));
       const ValueId w = b.random("w", {kind.columns, kind.taps});
-      const ValueId state =
-          b.graph().state("rows", {Dim{kind.taps} - 1, kind.columns}, DType::kF32);
+      const ValueId state = b.graph().recurrent("rows", {Dim{kind.taps} - 1, kind.columns});
       std::optional<ValueId> bias;
       if (kind.bias) bias = b.random("bias", {kind.columns});
       std::vector<ValueId> inputs = {x, w, state};
@@ -71,7 +70,7 @@ std::vector<Case> gated_delta_cases() {
       const std::vector<float> negative(size_t{2} * h, -0.7f);
       const ValueId rates = whole ? b.constant("rates", {2, h}, negative)
                                   : b.random("rates", {2, h}, DType::kF32, kind.range);
-      const ValueId state = b.graph().state("s", {h, kind.dk, kind.dv}, DType::kF32);
+      const ValueId state = b.graph().recurrent("s", {h, kind.dk, kind.dv});
       const GatedDelta op{.key_heads = kind.key_heads, .tiled = whole, .negated = whole};
       const ValueId y = b.graph().gated_delta(qkv, ab, rates, state, op);
       all.push_back(b.finish(y, steps, kDelta));

@@ -118,8 +118,7 @@ Case cross_attention_case(DType cache_type, const Steps& steps, uint32_t end) {
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, 0, slots);
-  const ValueId cache =
-      b.graph().state("cache", cache_shape(cache_type, slots, kHeads, kHeadDim), cache_type);
+  const ValueId cache = b.graph().kv_cache("cache", cache_type, slots, kHeads, kHeadDim);
   const uint32_t columns = kHeads * kHeadDim;
   const ValueId q = b.activation(columns), k = b.activation(columns), v = b.activation(columns);
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);

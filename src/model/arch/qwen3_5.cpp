@@ -66,7 +66,7 @@ struct DeltaDecoder : TextDecoder {
     auto [qkv, z, ab] = projected(at, x);
     ValueId rates = b.vectors(at + "rates", {at + "A_log", at + "dt_bias"}, h);
     qkv = b.convolution(layer, qkv, at + "conv1d", own.taps, Activation::kSilu);
-    ValueId before = b.state(fmt::format("delta.{}", layer), {h, own.dk, own.dv}, DType::kF32);
+    ValueId before = b.recurrent(fmt::format("delta.{}", layer), {h, own.dk, own.dv});
     const GatedDelta rule{own.key_heads, own.from_gguf, own.from_gguf};
     ValueId y = b.gated_delta(qkv, ab, rates, before, rule);
     y = b.rms_norm(y, b.vector(at + "norm.weight", own.dv), c.eps);
