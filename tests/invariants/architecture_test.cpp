@@ -1,0 +1,255 @@
+// Every row of the registry, without a checkpoint: a tiny config and the weights that its
+// architecture wishes for. It computes the same fused and unfused, token by token, in batches and
+// on every kind of device; and each field of its config decides something.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "golden/reference.h"
+#include "invariants/batch_requests.h"
+#include "invariants/wish_file.h"
+#include "report/config_fields.h"
+#include "report/support_operations.h"
+#include "report/wished_model.h"
+
+namespace tokamak::invariants {
+namespace {
+
+using namespace golden;
+
+constexpr uint32_t kContext = 96;
+constexpr size_t kTokens = 40;
+/// Both sides sum in f64 and round once per value.
+constexpr double kOnCpu = 2e-6;
+
+using Configs = std::map<std::string, std::vector<Json>, std::less<>>;
+
+/// Configs of the recorded models of plain weights, by the architecture that they name.
+const Configs& all_configs() {
+  static const Configs all = [] {
+    Configs found;
+    for (const char* kind : {"models", "embeddings", "rerank", "speech"}) {
+      std::set<std::filesystem::path> folders;
+      const std::string place = std::string(TOKAMAK_TEST_DATA "/") + kind;
+      for (const auto& entry : std::filesystem::directory_iterator(place)) {
+        if (exists(entry.path() / "config.json")) folders.insert(entry.path());
+      }
+      for (const std::filesystem::path& folder : folders) {
+        Json config = read_json((folder / "config.json").string());
+        const bool is_packed =
+            config.find("quantization") != nullptr || config.find("quantization_config") != nullptr;
+        const Json* names = config.find("architectures");
+        if (is_packed || names == nullptr) continue;
+        const std::string name = names->as_array()[0].as_string();
+        found[name].push_back(std::move(config));
+      }
+    }
+    return found;
+  }();
+  return all;
+}
+
+/// Its own configs, or those of another name of the same architecture.
+std::vector<Json> configs_of(const Architecture& architecture) {
+  const auto own = all_configs().find(architecture.name);
+  if (own != all_configs().end()) return own->second;
+  for (const Architecture& other : architectures()) {
+    const auto found = all_configs().find(other.name);
+    if (found != all_configs().end() && other.build == architecture.build) return found->second;
+  }
+  return {};
+}
+
+std::vector<std::string> names_where(bool (*wanted)(const Architecture&)) {
+  std::vector<std::string> names;
+  for (const Architecture& architecture : architectures()) {
+    if (wanted(architecture)) names.emplace_back(architecture.name);
+  }
+  return names;
+}
+
+struct Row : testing::TestWithParam<std::string> {
+  const Architecture& architecture =
+      *std::ranges::find(architectures(), std::string_view(GetParam()), &Architecture::name);
+  ModelFiles files;
+  ModelFacts facts;
+
+  void SetUp() override {
+    const std::vector<Json> configs = configs_of(architecture);
+    ASSERT_FALSE(configs.empty())
+        << "a recorded model of this architecture is missing below " TOKAMAK_TEST_DATA;
+    files.name = GetParam();
+    files.description.config = configs.front();
+    files.description.config.set("architectures", Json::Array{GetParam()});
+    const ConfigReader reader = files.description.reader();
+    auto own = architecture.facts(reader);
+    ASSERT_TRUE(own) << own.error().message;
+    facts = *std::move(own);
+    auto made = wish_file(architecture, reader);
+    ASSERT_TRUE(made) << made.error().message;
+    files.tensors = *std::move(made);
+  }
+
+  std::vector<uint32_t> ids() const {
+    std::vector<uint32_t> out;
+    for (size_t i = 0; i < kTokens; ++i) out.push_back(uint32_t(i * 37 + 11) % facts.vocab);
+    return out;
+  }
+
+  std::unique_ptr<Engine> load(const DeviceSetup& setup,
+                               const std::function<void(OpenOptions&)>& change) {
+    OpenOptions options = setup.options;
+    options.context = kContext;
+    options.all_logits = true;
+    change(options);
+    auto backend = open_backend(options);
+    EXPECT_TRUE(backend) << backend.error().message;
+    if (!backend) return nullptr;
+    auto engine = Engine::load(files, *std::move(backend), options, steady_clock());
+    EXPECT_TRUE(engine) << engine.error().message;
+    return engine ? *std::move(engine) : nullptr;
+  }
+  std::unique_ptr<Engine> on_cpu(const std::function<void(OpenOptions&)>& change) {
+    return load(setups().front(), change);
+  }
+};
+
+void leave_out_all_passes(OpenOptions& options) {
+  for (const fuse::Pass& pass : fuse::passes()) {
+    options.disabled_passes.insert(std::string(pass.name));
+  }
+}
+
+/// Any architecture.
+struct AnyRow : Row {};
+
+TEST_P(AnyRow, HasAPlanOnEveryBackend) {
+  if (architecture.build == nullptr) return;
+  for (const SupportBackend& backend : support_backends()) {
+    const auto compiled = Engine::compile(files, backend.device, {});
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    if (!compiled) continue;
+    EXPECT_TRUE(verify(compiled->unfused)) << verify(compiled->unfused).error().message;
+    EXPECT_TRUE(verify(compiled->fused)) << verify(compiled->fused).error().message;
+  }
+}
+
+TEST_P(AnyRow, ReadsEveryFieldOfItsConfigs) {
+  for (const Json& config : configs_of(architecture)) {
+    EXPECT_EQ(unread_fields(architecture, config, {}), std::vector<std::string>())
+        << "let the architecture read them, or give config_fields.cpp the reason why none has to";
+  }
+}
+
+/// Values that the field may have as well.
+std::vector<Json> others_of(const Json& value) {
+  if (value.is_bool()) return {Json(!value.as_bool())};
+  if (value.is_integer()) {
+    const int64_t n = value.as_integer();
+    return {Json(2 * n), Json(n / 2), Json(n + 1), Json(n + 2)};
+  }
+  if (value.is_number()) return {Json(value.as_number() * 2), Json(value.as_number() / 2)};
+  return {};
+}
+
+TEST_P(AnyRow, ForgetsNoFieldThatItReads) {
+  std::map<std::string, bool> matters;  // in one of the configs
+  for (const Json& config : configs_of(architecture)) {
+    const std::string text = wished_model(architecture, {config, "config.json"}).text;
+    for (const std::string& path : field_paths(config)) {
+      const std::vector<Json> others = others_of(field_at(config, path));
+      if (!ignored_reason(path).empty() || others.empty()) continue;
+      matters[path] |= std::ranges::any_of(others, [&](const Json& other) {
+        const Json changed = with_field(config, path, other);
+        return wished_model(architecture, {changed, "config.json"}).text != text;
+      });
+    }
+  }
+  for (const auto& [path, does] : matters) EXPECT_TRUE(does) << path << " is read and forgotten";
+}
+
+/// Those that give text.
+struct TextRow : Row {};
+
+TEST_P(TextRow, FusedEqualsUnfusedOnTheCpu) {
+  const auto fused =
+      on_cpu([](OpenOptions& options) { options.disabled_passes = kRoundingPasses; });
+  const auto unfused = on_cpu(leave_out_all_passes);
+  ASSERT_TRUE(fused != nullptr && unfused != nullptr);
+  const std::vector<float> expected = logits_of(*unfused, ids());
+  EXPECT_LE(relative_error(expected, logits_of(*fused, ids())), kOnCpu);
+  EXPECT_GT(relative_error(expected, std::vector<float>(expected.size())), 0.1) << "all zeros";
+}
+
+TEST_P(TextRow, TokenByTokenEqualsAtOnceOnTheCpu) {
+  const auto engine =
+      on_cpu([](OpenOptions& options) { options.disabled_passes = kRoundingPasses; });
+  ASSERT_NE(engine, nullptr);
+  const std::vector<uint32_t> tokens = ids();
+  const std::vector<float> expected = logits_of(*engine, tokens);
+  std::vector<float> rows;
+  auto session = engine->start();
+  ASSERT_TRUE(session) << session.error().message;
+  for (const uint32_t token : tokens) {
+    const auto row = session->feed({&token, 1});
+    ASSERT_TRUE(row) << row.error().message;
+    rows.insert(rows.end(), row->begin(), row->end());
+  }
+  EXPECT_EQ(rows, expected);
+}
+
+TEST_P(TextRow, BatchesPrefixesAndPreemptionChangeNothingOnTheCpu) {
+  const auto open_for = [&](uint32_t sequences, uint32_t cache_tokens) {
+    return on_cpu([&](OpenOptions& options) {
+      options.disabled_passes = kRoundingPasses;
+      options.all_logits = false;
+      options.speculate = "off";
+      options.chunk = 24;
+      options.sequences = sequences;
+      options.cache_tokens = cache_tokens;
+    });
+  };
+  const auto alone = open_for(1, 0), together = open_for(3, kContext + 16);
+  ASSERT_TRUE(alone != nullptr && together != nullptr);
+  const std::vector<Request> requests = requests_for(facts.vocab);
+  expect_same(run_alone(*alone, requests), run_all(*together, requests), true);
+}
+
+/// Those that give text, on a driver.
+struct TextRowOnDevices : Row {};
+
+TEST_P(TextRowOnDevices, ComputesWhatTheCpuDoes) {
+  const auto cpu = on_cpu([](OpenOptions&) {});
+  ASSERT_NE(cpu, nullptr);
+  const std::vector<float> expected = logits_of(*cpu, ids());
+  for (const DeviceSetup& setup : setups()) {
+    if (setup.name != "webgpu_f32" && setup.name != "cuda_f16") continue;
+    require_device(setup);
+    if (IsSkipped()) return;
+    const auto engine = load(setup, [](OpenOptions&) {});
+    ASSERT_NE(engine, nullptr);
+    EXPECT_LE(relative_error(expected, logits_of(*engine, ids())), setup.tolerance) << setup.name;
+  }
+}
+
+const auto kName = [](const auto& info) { return info.param; };
+
+bool is_any(const Architecture&) {
+  return true;
+}
+
+/// By its own config: of one name there may be models that embed.
+bool gives_text(const Architecture& architecture) {
+  const std::vector<Json> configs = configs_of(architecture);
+  if (configs.empty() || architecture.build == nullptr) return false;
+  const auto facts = architecture.facts({configs.front(), "config.json"});
+  return facts && facts->causal && !facts->score && !facts->hears && !facts->speaks;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, AnyRow, testing::ValuesIn(names_where(is_any)), kName);
+INSTANTIATE_TEST_SUITE_P(Registry, TextRow, testing::ValuesIn(names_where(gives_text)), kName);
+INSTANTIATE_TEST_SUITE_P(Registry, TextRowOnDevices, testing::ValuesIn(names_where(gives_text)),
+                         kName);
+
+}  // namespace
+}  // namespace tokamak::invariants
