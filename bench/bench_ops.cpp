@@ -86,7 +86,7 @@ Result<Graph> attention_graph(const Options& options, uint32_t positions) {
   const ValueId table = b.constant("table", {1, heads * head_dim}, DType::kF32, Weight{{"table"}});
   const ValueId q = b.embed(tokens, table);
   const ValueId pages = b.input("pages", {Dim{count}});
-  const ValueId cache = b.state("cache", {Dim{count} * kPageTokens, 2, kv_heads, head_dim}, kv);
+  const ValueId cache = b.kv_cache("cache", kv, Dim{count} * kPageTokens, kv_heads, head_dim);
   const Attention attributes = {
       .scale = 1 / std::sqrt(float(head_dim)),
       .window = number(options, "window", 0),

@@ -38,7 +38,7 @@ inline StateSpec kv_cache_spec(Dim kv_heads, Dim head_dim, uint32_t window) {
           {{"k", heads, width}, {"v", heads, width}}};
 }
 /// Whether it holds keys and values alike, as its type and shape say.
-inline bool is_kv_cache(const TensorDesc& value) {
+inline bool holds_keys_and_values(const TensorDesc& value) {
   if (value.storage != Storage::kState || !value.state || value.state->streams.empty()) {
     return false;
   }

@@ -75,7 +75,7 @@ struct ShapeChecks {
   }
   Result<void> cache(size_t operand) const {
     const TensorDesc& c = *in[operand];
-    if (!is_kv_cache(c) || c.shape[0] % kPageTokens != 0 ||
+    if (!holds_keys_and_values(c) || c.shape[0] % kPageTokens != 0 ||
         !cache_type_from_name(cache_type_name(c.dtype))) {
       return wrong(operand, "a cache [cells, 2, kv_heads, head_dim] of whole pages");
     }
