@@ -87,7 +87,7 @@ struct RowStreams {
     return {scale(i), stored};
   }
 
-  /// What is multiplied by s.
+  /// The number that is multiplied by s.
   float value(uint64_t i) const {
     const int32_t number = int32_t(q(i));
     if (format.code == Code::kE4M3) return e4m3_to_f32(uint8_t(number));

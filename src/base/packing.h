@@ -53,7 +53,7 @@ enum class ScaleType : uint8_t {
             // o: d s, -m o (GGUF's Q4_K)
 };
 
-/// What o is.
+/// The meaning of o.
 enum class Offset : uint8_t {
   kNone,
   kMiddle,    // -2^(bits-1) s; 8-bit q are two's complement

@@ -50,7 +50,7 @@ constexpr WeightFormat kFormats[] = {
     {"zero4_g64_bf16", 4, 64, ScaleType::kBF16, Offset::kNextZero},
     {"zero4_g128_f16", 4, 128, ScaleType::kF16, Offset::kNextZero},
     {"zero4_g128_bf16", 4, 128, ScaleType::kBF16, Offset::kNextZero},
-    // Of GGUF.
+    // Types of GGUF.
     {"q2_k", 2, 16, ScaleType::kPairs4, Offset::kStored},
     {"q3_k", 3, 16, ScaleType::kBytes, Offset::kMiddle},
     {"iq4_nl", 4, 32, ScaleType::kF16, Offset::kNone, Code::kLevels, &kIq4Levels},
@@ -61,7 +61,7 @@ constexpr WeightFormat kFormats[] = {
     {"q2_0", 2, 64, ScaleType::kF16, Offset::kNone, Code::kLevels, &kTernaryLevels},
     {"mxfp4", 4, 32, ScaleType::kE8M0, Offset::kNone, Code::kLevels, &kE2m1Levels},
     {"nvfp4", 4, 16, ScaleType::kE4M3, Offset::kNone, Code::kLevels, &kE2m1Levels},
-    // Of safetensors.
+    // Packings of safetensors.
     {"mxfp8", 8, 32, ScaleType::kE8M0, Offset::kNone, Code::kE4M3},
     {"f8e4m3_g16", 8, 16, ScaleType::kF32, Offset::kNone, Code::kE4M3},
     {"f8e4m3_g32", 8, 32, ScaleType::kF32, Offset::kNone, Code::kE4M3},

@@ -136,7 +136,7 @@ class ScaledSearch : MatrixSearch {
     if (part_group > kBlock)
       return refuse(scales, fmt::format("a scale per {} columns", part_group));
     const bool has_zeros = found_.zeros != nullptr;
-    // Of 8 bits that are symmetric the device has scales in f32 alone.
+    // Symmetric numbers of 8 bits have scales in f32 alone on the device.
     return typed({.bits = uint8_t(bits),
                   .group = uint16_t(part_group),
                   .scale = bits == 8 && !has_zeros ? ScaleType::kF32 : scale_of(scales.dtype),

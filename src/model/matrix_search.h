@@ -1,4 +1,4 @@
-// What those who find matrices in a checkpoint have in common: the tensors beside "X.weight", and
+// The common part of the searches for matrices in a checkpoint: the tensors beside "X.weight", and
 // errors that name them.
 #pragma once
 #include <optional>

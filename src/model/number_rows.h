@@ -8,7 +8,7 @@
 
 namespace tokamak {
 
-/// What a file says about a matrix, row by row.
+/// Reads the numbers of a matrix from a file, row by row.
 class NumberReader {
  public:
   virtual ~NumberReader() = default;
@@ -24,7 +24,7 @@ class NumberReader {
 std::unique_ptr<RowSource> number_rows(std::unique_ptr<NumberReader> reader, DType type,
                                        uint64_t columns);
 
-/// What `q` have in the low or high stream. REQUIRES: a multiple of 8 of them.
+/// Packs the bits of `q` that the low or high stream has. REQUIRES: a multiple of 8 of them.
 void pack_numbers(const WeightFormat& format, Stream stream, std::span<const uint8_t> q,
                   std::byte* out);
 

@@ -89,7 +89,7 @@ Result<Quantization> read_gptq(ConfigReader reader, const TensorFile& file) {
   return out;
 }
 
-/// Of its packings "gemm" alone is read: those of "gemv" have other tensors.
+/// Reads the packing "gemm" alone: those of "gemv" have other tensors.
 Result<Quantization> read_awq(ConfigReader reader, const TensorFile& file) {
   const std::string version = reader.word("version", "gemm");
   TOK_TRY(reader.status());
@@ -133,7 +133,7 @@ Result<void> check_blocks(const ConfigReader& reader, std::string_view field) {
   return unsupported("{} is {}; this engine reads [128, 128].", reader.path(field), blocks->dump());
 }
 
-/// What the tensors say by themselves: `words` of `field` are read.
+/// Reads methods whose tensors decide everything: `words` of `field` are accepted.
 Result<Quantization> read_by_tensors(ConfigReader reader, std::string_view field,
                                      std::initializer_list<std::string_view> words,
                                      const TensorFile& file) {

@@ -87,7 +87,7 @@ class WidenedRows final : public RowSource {
   std::array<uint64_t, kStreams.size() + 1> begin_;  // of each stream of a row, and its end
 };
 
-/// Of GPTQ's zeros the type says what they mean, and their bytes are the same.
+/// Whether the bytes are the same. The type gives the meaning of GPTQ's zeros, whose bytes are.
 bool holds_the_same(const StoredMatrix& stored, DType type) {
   if (stored.dtype == type) return true;
   if (stored.format != StoredMatrix::Format::kGptq || !is_packed(type)) return false;

@@ -68,7 +68,7 @@ void quantize_row(DType type, std::span<const float> row, std::byte* blocks);
 /// True when column i is of group i / size for all of them. REQUIRES: `groups` is i32.
 Result<bool> counts_up(const TensorFile& file, const TensorInfo& groups, uint64_t size);
 
-/// What the zeros of GPTQ's qzeros show: all are the middle of the numbers, or all one less.
+/// The format that GPTQ's qzeros show: all are the middle of the numbers, or all one less.
 Result<ZeroFormat> zero_format(const TensorFile& file, const TensorInfo& zeros, uint32_t bits);
 
 }  // namespace tokamak

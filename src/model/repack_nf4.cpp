@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kState = ".quant_state.bitsandbytes__nf4";
 
-/// Where the scales are bytes themselves: a table of what they mean, in blocks of `block`.
+/// Scales that are bytes themselves: a table of their values, in blocks of `block`.
 struct NestedScales {
   FileBytes map, scales;
   uint64_t block = 0;

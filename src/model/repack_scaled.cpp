@@ -14,7 +14,7 @@ float scale_at(const TensorInfo& tensor, const FileBytes& bytes, uint64_t i) {
   return number_at(tensor.dtype, bytes.data() + i * dtype_bytes(tensor.dtype));
 }
 
-/// What all these forms share: rows of numbers that are copied.
+/// The common part of all these forms: rows of numbers that are copied.
 class CopiedNumbers : public RowSource {
  public:
   CopiedNumbers(const StoredMatrix& stored, TensorBytes weight)

@@ -28,7 +28,7 @@
 
 namespace tokamak {
 
-/// What GPTQ's zeros are, as far as they show it.
+/// The format of GPTQ's zeros, as far as they show it.
 enum class ZeroFormat : uint8_t { kUnknown, kOneLess, kWhole };
 
 struct StoredMatrix {

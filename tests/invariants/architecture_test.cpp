@@ -129,7 +129,8 @@ TEST_P(AnyRow, HasAPlanOnEveryBackend) {
     const auto compiled = Engine::compile(files, backend.device, {});
     EXPECT_TRUE(compiled) << compiled.error().message;
     if (!compiled) continue;
-    EXPECT_TRUE(verify(compiled->main.unfused())) << verify(compiled->main.unfused()).error().message;
+    EXPECT_TRUE(verify(compiled->main.unfused()))
+        << verify(compiled->main.unfused()).error().message;
     EXPECT_TRUE(verify(compiled->main.fused())) << verify(compiled->main.fused()).error().message;
   }
 }
