@@ -9,6 +9,12 @@ constinit const Levels kIq4Levels = {
 constinit const Levels kTernaryLevels = {{-1, 0, 1, 2}, 1};
 constinit const Levels kE2m1Levels = {{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12},
                                       0.5f};
+constinit const Levels kIq1Levels = {{-7, 1, 9, -9, -1, 7}, 0.125f};
+constinit const Levels kIq2Levels = {{8, 25, 43, -8, -25, -43}, 0.125f};
+constinit const Levels kIq3XxsLevels = {
+    {4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62}, 0.25f};
+constinit const Levels kIq3SLevels = {
+    {1, 3, 5, 7, 9, 11, 13, 15, -1, -3, -5, -7, -9, -11, -13, -15}, 1};
 constinit const Levels kNf4Levels = {
     {-1, -0.696192801f, -0.525073051f, -0.394917488f, -0.284441382f, -0.18477343f, -0.0910500363f,
      0, 0.0795802996f, 0.160930201f, 0.246112302f, 0.337915242f, 0.440709829f, 0.562617004f,
@@ -61,6 +67,13 @@ constexpr WeightFormat kFormats[] = {
     {"q2_0", 2, 64, ScaleType::kF16, Offset::kNone, Code::kLevels, &kTernaryLevels},
     {"mxfp4", 4, 32, ScaleType::kE8M0, Offset::kNone, Code::kLevels, &kE2m1Levels},
     {"nvfp4", 4, 16, ScaleType::kE4M3, Offset::kNone, Code::kLevels, &kE2m1Levels},
+    {"iq1_s", 3, 32, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq1Levels},
+    {"iq1_m", 3, 16, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq1Levels},
+    {"iq2_xxs", 3, 32, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq2Levels},
+    {"iq2_xs", 3, 16, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq2Levels},
+    {"iq2_s", 3, 16, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq2Levels},
+    {"iq3_xxs", 4, 32, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq3XxsLevels},
+    {"iq3_s", 4, 32, ScaleType::kBytes, Offset::kNone, Code::kLevels, &kIq3SLevels},
     // Packings of safetensors.
     {"mxfp8", 8, 32, ScaleType::kE8M0, Offset::kNone, Code::kE4M3},
     {"f8e4m3_g16", 8, 16, ScaleType::kF32, Offset::kNone, Code::kE4M3},

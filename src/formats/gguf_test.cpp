@@ -340,8 +340,8 @@ TEST(Gguf, HonorsTheAlignmentThatIsAPowerOfTwo) {
 }
 
 TEST(Gguf, NamesTheTypesThatItDoesNotRead) {
-  EXPECT_MENTIONS(damaged([](File& f) { f.tensors[1].type = 21; }),
-                  "Tensor \"b\": Its type is IQ3_S; this engine reads F32, F16, Q4_0");
+  EXPECT_MENTIONS(damaged([](File& f) { f.tensors[1].type = 9; }),
+                  "Tensor \"b\": Its type is Q8_1; this engine reads F32, F16, Q4_0");
   EXPECT_MENTIONS(damaged([](File& f) { f.tensors[1].type = 200; }), "Its type is number 200");
   File file;
   file.tensors[1].type = 15;
@@ -349,7 +349,7 @@ TEST(Gguf, NamesTheTypesThatItDoesNotRead) {
 }
 
 TEST(Gguf, ListsTensorsOfTypesThatItDoesNotRead) {
-  const std::pair<uint32_t, const char*> types[] = {{21, "IQ3_S"}, {200, "type 200"}};
+  const std::pair<uint32_t, const char*> types[] = {{9, "Q8_1"}, {200, "type 200"}};
   for (const auto& [type, name] : types) {
     File file;
     file.tensors[1].type = type;

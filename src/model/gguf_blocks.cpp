@@ -1,4 +1,4 @@
-// Layouts: ggml/src/ggml-common.h (block_q2_K ... block_mxfp4) and the order in which
+// Layouts: ggml/src/ggml-common.h (block_q2_K ... block_nvfp4) and the order in which
 // dequantize_row_* of ggml/src/ggml-quants.c goes through them.
 #include "model/gguf_blocks.h"
 
@@ -84,6 +84,16 @@ void mxfp4_factors(const std::byte* block, std::byte* scales, std::byte*) {
   scales[0] = block[0];
 }
 
+/// Four groups of 16, each as a block of mxfp4 is one of 32.
+void nvfp4_numbers(const std::byte* block, uint8_t* q) {
+  for (uint32_t i = 0; i < 64; ++i) {
+    q[i] = uint8_t(u8(block, 4 + i / 16 * 8 + i % 8) >> (i % 16 / 8 * 4) & 15);
+  }
+}
+void nvfp4_factors(const std::byte* block, std::byte* scales, std::byte*) {
+  copy(block, 4, scales);
+}
+
 /// Five numbers of 0, 1 and 2 are the digits of a byte that counts 256ths of 3^5.
 void tq1_0_numbers(const std::byte* block, uint8_t* q) {
   constexpr uint32_t kPowers[] = {1, 3, 9, 27, 81};
@@ -118,15 +128,17 @@ constexpr BlockReader kReaders[] = {
     {"iq4_nl", iq4_nl_numbers, first_half},  {"iq4_xs", iq4_xs_numbers, iq4_xs_factors},
     {"mxfp4", mxfp4_numbers, mxfp4_factors}, {"tq1_0", tq1_0_numbers, tq1_0_factors},
     {"tq2_0", tq2_0_numbers, tq2_0_factors}, {"q1_0", q1_0_numbers, first_half},
-    {"q2_0", q2_0_numbers, first_half},
+    {"q2_0", q2_0_numbers, first_half},      {"nvfp4", nvfp4_numbers, nvfp4_factors},
 };
 
 }  // namespace
 
 const BlockReader* block_reader(DType type) {
   const std::string_view name = dtype_name(type);
-  for (const BlockReader& reader : kReaders) {
-    if (reader.type == name) return &reader;
+  for (const auto readers : {std::span<const BlockReader>(kReaders), grid_block_readers()}) {
+    for (const BlockReader& reader : readers) {
+      if (reader.type == name) return &reader;
+    }
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/dtype.h"
@@ -16,6 +17,9 @@ struct BlockReader {
   /// The bytes of a block in the streams of scales and zeros.
   void (*factors)(const std::byte* block, std::byte* scales, std::byte* zeros);
 };
+
+/// Those of the types with codebooks, IQ1 to IQ3.
+std::span<const BlockReader> grid_block_readers();
 
 /// Null for types that repack_gguf.cpp takes apart by words.
 const BlockReader* block_reader(DType type);

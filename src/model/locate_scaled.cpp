@@ -94,12 +94,8 @@ class ScaledSearch : MatrixSearch {
                    fmt::format("{} rows of a byte for each 32 (f4e2m1: or 16) of {} columns",
                                found_.rows, found_.columns));
     }
-    for (const char* factor : {".weight_global_scale", ".weight_scale_2"}) {
-      if (is_nv && found_.factor == nullptr) found_.factor = part(factor);
-    }
-    if (found_.factor != nullptr &&
-        (found_.factor->dtype != DType::kF32 || found_.factor->elements() != 1)) {
-      return wrong(*found_.factor, "one f32");
+    if (is_nv) {
+      TOK_TRY(take_factor({".weight_global_scale", ".weight_scale_2"}));
     }
     found_.format = StoredMatrix::Format::kMicro;
     found_.group = found_.columns / groups;

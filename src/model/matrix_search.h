@@ -1,6 +1,7 @@
 // The common part of the searches for matrices in a checkpoint: the tensors beside "X.weight", and
 // errors that name them.
 #pragma once
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +67,16 @@ class MatrixSearch {
       return wrong(weight, matrix_text() + " as config.json says");
     }
     return {};
+  }
+
+  /// Finds the factor of the whole matrix, if there is one, by the first suffix that there is.
+  Result<void> take_factor(std::initializer_list<std::string_view> suffixes) {
+    for (const std::string_view suffix : suffixes) {
+      if (found_.factor == nullptr) found_.factor = part(suffix);
+    }
+    const TensorInfo* factor = found_.factor;
+    if (factor == nullptr || (factor->dtype == DType::kF32 && factor->elements() == 1)) return {};
+    return wrong(*factor, "one f32");
   }
 
   static bool is_word(const TensorInfo& tensor) {

@@ -50,6 +50,9 @@ Result<std::unique_ptr<RowSource>> open_scaled(const TensorFile& file, const Sto
 std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint64_t columns,
                                          DType type);
 
+/// The factor of the whole matrix; 1 where the file has none.
+Result<float> factor_of(const TensorFile& file, const StoredMatrix& stored);
+
 /// FileBytes of a row in the blocks of a GGUF file. REQUIRES: a type that GGUF has.
 uint64_t block_row_bytes(DType type, uint64_t columns);
 

@@ -206,11 +206,16 @@ void repack_numbers(DType type, const BlockReader& reader, Stream stream, const 
 
 class BlockRows final : public RowSource {
  public:
-  BlockRows(DType type, uint64_t columns, TensorBytes bytes)
-      : type_(type), columns_(columns), bytes_(std::move(bytes)) {}
+  /// `factor`: that of the whole matrix, of types which store one.
+  BlockRows(DType type, uint64_t columns, TensorBytes bytes, float factor)
+      : type_(type), columns_(columns), bytes_(std::move(bytes)), factor_(factor) {}
 
   Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
                      size_t stride) const override {
+    if (stream == Stream::kZeros && weight_format(type_).scale == ScaleType::kE4M3) {
+      for (uint64_t i = 0; i < count; ++i) std::memcpy(out + i * stride, &factor_, sizeof factor_);
+      return {};
+    }
     const uint64_t row = block_row_bytes(type_, columns_);
     TOK_TRY(const FileBytes rows, bytes_.view(first * row, count * row));
     for (uint64_t i = 0; i < count; ++i) {
@@ -223,6 +228,7 @@ class BlockRows final : public RowSource {
   DType type_;
   uint64_t columns_;
   TensorBytes bytes_;
+  float factor_;
 };
 
 }  // namespace
@@ -243,7 +249,8 @@ void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64
 
 Result<std::unique_ptr<RowSource>> open_blocks(const TensorFile& file, const StoredMatrix& stored) {
   TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
-  return std::make_unique<BlockRows>(stored.dtype, stored.columns, std::move(bytes));
+  TOK_TRY(const float factor, factor_of(file, stored));
+  return std::make_unique<BlockRows>(stored.dtype, stored.columns, std::move(bytes), factor);
 }
 
 }  // namespace tokamak

@@ -141,15 +141,15 @@ class PackedRows final : public CopiedNumbers {
   FileBytes scales_, zeros_;
 };
 
-/// compressed-tensors divides by the factor, modelopt multiplies.
+}  // namespace
+
 Result<float> factor_of(const TensorFile& file, const StoredMatrix& stored) {
   if (stored.factor == nullptr) return 1.0f;
   TOK_TRY(const FileBytes bytes, file.data(*stored.factor));
+  // compressed-tensors divides by the factor, others multiply.
   const float factor = number_at(DType::kF32, bytes.data());
   return stored.factor->name.ends_with(".weight_global_scale") ? 1 / factor : factor;
 }
-
-}  // namespace
 
 Result<std::unique_ptr<RowSource>> open_scaled(const TensorFile& file, const StoredMatrix& stored) {
   using Format = StoredMatrix::Format;

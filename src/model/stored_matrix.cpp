@@ -64,6 +64,9 @@ class Locator : MatrixSearch {
     }
     found_.format = StoredMatrix::Format::kBlocks;
     found_.dtype = weight.dtype;
+    if (p.scale == ScaleType::kE4M3) {
+      TOK_TRY(take_factor({".scale"}));
+    }
     return found_;
   }
 

@@ -1,6 +1,6 @@
 // How a matrix lies in a checkpoint. Hugging Face's "X.weight" [rows, columns] is one of
 //   plain   X.weight, f32, f16 or bf16
-//   blocks  X.weight of a packed type: the blocks of a GGUF file
+//   blocks  X.weight of a packed type: the blocks of a GGUF file; X.scale, a factor of NVFP4
 //   affine  X.weight u32 [rows, columns * bits / 32], the first q lowest, X.scales and X.biases
 //           [rows, columns / group]: w = s q + b. MLX's mx.quantize.
 //   gptq    X.qweight i32 [columns * bits / 32, rows], X.qzeros i32 [groups, rows * bits / 32],
@@ -50,7 +50,7 @@ struct StoredMatrix {
   const TensorInfo* weight = nullptr;             // of kGptq and kAwq: qweight
   const TensorInfo* scales = nullptr;             // but kPlain and kBlocks
   const TensorInfo* zeros = nullptr;              // kAffine: biases, kGptq, kAwq and kPacked: zeros
-  const TensorInfo* factor = nullptr;             // kMicro: of the whole matrix, perhaps
+  const TensorInfo* factor = nullptr;             // kMicro, kBlocks: of the whole matrix, perhaps
   const TensorInfo* groups = nullptr;             // kGptq: g_idx, unless it only counts columns up
   ZeroFormat zero_format = ZeroFormat::kUnknown;  // kGptq; the type takes this for kOneLess
   uint64_t group = 0;  // neighbours that share a scale in the file: a multiple of the type's

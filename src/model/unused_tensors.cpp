@@ -31,7 +31,7 @@ constexpr std::string_view kParts[] = {
 constexpr std::string_view kCompanions[] = {
     ".scales", ".biases", ".qweight", ".qzeros", ".g_idx", ".weight_packed", ".weight_scale",
     ".weight_scale_inv", ".weight_scale_2", ".weight_global_scale", ".weight_zero_point",
-    ".weight_shape", ".SCB", ".weight_format", ".weight.absmax", ".weight.quant_map",
+    ".weight_shape", ".scale", ".SCB", ".weight_format", ".weight.absmax", ".weight.quant_map",
     ".weight.nested_absmax", ".weight.nested_quant_map", ".weight.quant_state.bitsandbytes__nf4",
     // Those of activations and caches, which are not quantised so here.
     ".input_scale", ".activation_scale", ".input_global_scale", ".k_scale", ".v_scale"};

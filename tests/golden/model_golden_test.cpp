@@ -45,7 +45,7 @@ struct ModelGolden : testing::TestWithParam<std::tuple<std::string, DeviceSetup>
     require_device(setup);
     if (IsSkipped()) return;
     ++Ledger::ran;
-    golden = read_json(is_gguf   ? TOKAMAK_TEST_DATA "/gguf/" + model + ".golden.json"
+    golden = read_json(is_gguf   ? path.substr(0, path.rfind('.')) + ".golden.json"
                        : is_made ? family_file(model)
                                  : path + "/golden.json");
     ASSERT_NE(golden.find("prompts"), nullptr);
@@ -162,6 +162,16 @@ INSTANTIATE_TEST_SUITE_P(Gguf, ModelGolden,
                            return name + "_" + std::get<1>(param.param).name;
                          });
 
+/// Each packing once: op_parity_test has them all on every backend.
+INSTANTIATE_TEST_SUITE_P(Formats, ModelGolden,
+                         testing::Combine(testing::ValuesIn(format_names()),
+                                          testing::Values(setups().front())),
+                         [](const auto& param) {
+                           std::string name = std::get<0>(param.param);
+                           std::ranges::replace(name, '-', '_');
+                           return name + "_" + std::get<1>(param.param).name;
+                         });
+
 /// The vocabulary inside the file gives the ids that the one it was made from gave.
 TEST(GgufGoldens, EncodeTextsAsRecorded) {
   for (const std::string& name : gguf_names()) {
@@ -189,6 +199,7 @@ TEST(ModelGoldens, CoverBothFamilies) {
     EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
   }
   EXPECT_EQ(gguf_names().size(), 5u);
+  EXPECT_EQ(format_names().size(), 55u);
   EXPECT_TRUE(file_exists(model_folder("llama_untied") + "/golden.safetensors"));
 }
 

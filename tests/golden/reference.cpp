@@ -13,6 +13,8 @@
 namespace tokamak::golden {
 namespace {
 
+const std::string kFormats = TOKAMAK_TEST_DATA "/formats/";
+
 // The one table of tolerances on logits.
 /// Sums in f64, so what is left is where transformers itself rounds. Measured: 5e-6.
 constexpr double kCpu = 5e-5;
@@ -130,7 +132,8 @@ std::vector<std::string> model_names() {
 }
 
 std::string model_folder(const std::string& name) {
-  return TOKAMAK_TEST_DATA "/models/" + name;
+  const std::string format = kFormats + name;
+  return file_exists(format + "/config.json") ? format : TOKAMAK_TEST_DATA "/models/" + name;
 }
 
 std::vector<std::string> gguf_names() {
@@ -143,7 +146,20 @@ std::vector<std::string> gguf_names() {
 }
 
 std::string gguf_file(const std::string& name) {
-  return TOKAMAK_TEST_DATA "/gguf/" + name + ".gguf";
+  const std::string format = kFormats + name + ".gguf";
+  return file_exists(format) ? format : TOKAMAK_TEST_DATA "/gguf/" + name + ".gguf";
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFormats)) {
+    const bool is_gguf = entry.path().extension() == ".gguf";
+    if (is_gguf || entry.is_directory()) {
+      names.push_back((is_gguf ? entry.path().stem() : entry.path().filename()).string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 std::vector<uint32_t> ids_of(const Json& json) {

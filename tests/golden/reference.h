@@ -49,12 +49,17 @@ void require_device(const DeviceSetup& setup);
 std::unique_ptr<Engine> open(const std::string& model, const DeviceSetup& setup,
                              bool all_logits = false);
 
+/// Folders and GGUF files of tests/data/formats, sorted: a small model in each packing.
+std::vector<std::string> format_names();
+
 /// Folders of tests/data/models, sorted.
 std::vector<std::string> model_names();
+/// The folder of a model of either kind.
 std::string model_folder(const std::string& name);
 
 /// Files of tests/data/gguf, sorted, without ".gguf".
 std::vector<std::string> gguf_names();
+/// A file of tests/data/formats or tests/data/gguf.
 std::string gguf_file(const std::string& name);
 
 std::vector<uint32_t> ids_of(const Json& json);

@@ -65,14 +65,18 @@ uint64_t number(const Json& config, std::string_view name) {
   return value != nullptr && value->is_integer() ? uint64_t(value->as_integer()) : 0;
 }
 
-/// One tensor per expert, as the rows lie in the file.
+/// One tensor per expert, as the rows lie in the file; also of their factors, one number each.
 void add_experts(const TensorInfo& all, const std::string& prefix, std::string_view name,
-                 std::vector<TensorInfo>& out) {
+                 std::string_view suffix, std::vector<TensorInfo>& out) {
   const uint64_t experts = all.shape[0], bytes = all.bytes / experts;
   for (uint64_t i = 0; i < experts; ++i) {
     TensorInfo& one = out.emplace_back(all);
-    one.name = fmt::format("{}.{}.{}.weight", prefix, i, name);
-    one.shape.erase(one.shape.begin());
+    one.name = fmt::format("{}.{}.{}.{}", prefix, i, name, suffix);
+    if (one.shape.size() == 1) {
+      one.shape.front() = 1;
+    } else {
+      one.shape.erase(one.shape.begin());
+    }
     one.offset += i * bytes;
     one.bytes = bytes;
   }
@@ -89,9 +93,11 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
     return;
   }
   if (const std::string_view name = renamed(kExpertNames, parts.stem);
-      architecture.experts && !name.empty() && tensor.shape.size() == 3 &&
+      architecture.experts && !name.empty() &&
+      tensor.shape.size() == (parts.suffix == "scale" ? 1 : 3) &&
       tensor.shape[0] == number(config, "num_experts")) {
-    add_experts(tensor, fmt::format("{}{}", prefix, architecture.expert_names), name, out);
+    add_experts(tensor, fmt::format("{}{}", prefix, architecture.expert_names), name, parts.suffix,
+                out);
     return;
   }
   std::string_view name = renamed(architecture.names, parts.stem);
