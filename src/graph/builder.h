@@ -58,6 +58,9 @@ class GraphBuilder {
   ValueId group_norm(ValueId x, ValueId w, ValueId bias, float eps) {
     return one(GroupNorm{eps}, {x, w, bias});
   }
+  ValueId standardize(ValueId x, ValueId mean, ValueId by) {
+    return one(Standardize{}, {x, mean, by});
+  }
   ValueId clamp(ValueId x, float low, float high) { return one(Clamp{low, high}, {x}); }
   ValueId half_snake(ValueId x, ValueId rates) { return one(HalfSnake{}, {x, rates}); }
   ValueId causal_conv(ValueId x, ValueId w, ValueId bias, uint32_t dilation = 1) {

@@ -44,6 +44,13 @@ struct Clamp {
   bool operator==(const Clamp&) const = default;
 };
 
+/// y = (x - mean[c]) * by[c]                    (x [T, n], mean [n], by [n]) -> [T, n]
+struct Standardize {
+  static constexpr std::string_view kName = "standardize";
+  static void fields(auto&, auto&&) {}
+  bool operator==(const Standardize&) const = default;
+};
+
 /// The first n/2 columns, rounded down, by a snake (arXiv:2006.08195) with a rate each, the others
 /// by a leaky ReLU: y = x + sin²(a x) / (a + 1e-9), and y = x or, below 0, x / 100.
 /// Reference: NeMo, nemo/collections/tts/modules/audio_codec_modules.py, HalfSnake.

@@ -29,6 +29,13 @@ struct SoundRules : ShapeChecks {
     TOK_TRY(activation(0));
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
   }
+  Outputs operator()(const Standardize&) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(activation(0));
+    TOK_TRY(vector(1, in[0]->shape[1]));
+    TOK_TRY(vector(2, in[0]->shape[1]));
+    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
   Outputs operator()(const HalfSnake&) const {
     TOK_TRY(count(2, 2));
     TOK_TRY(activation(0));

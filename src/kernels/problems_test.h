@@ -74,7 +74,7 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<TransposedConv>(op)) {
     p.inputs = {x, tensor({64, 8}), tensor({32})};
     p.outputs = {tensor({kTokens, 4 * 32})};
-  } else if (std::holds_alternative<GroupNorm>(op))
+  } else if (std::holds_alternative<GroupNorm>(op) || std::holds_alternative<Standardize>(op))
     p.inputs = {x, tensor({64}), tensor({64})};
   else if (const auto* norm = std::get_if<AddRmsNorm>(&op))
     p.inputs = {tensor({kTokens, norm->parts * 64}), x, tensor({64})};

@@ -73,6 +73,12 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(y, steps, kSelfTestSum));
   }
   {
+    Writer w(fmt::format("standardize {}", kColumns), Standardize::kName);
+    const ValueId x = w.activation(kColumns), mean = w.random("mean", {kColumns});
+    const ValueId y = w.graph().standardize(x, mean, w.random("by", {kColumns}));
+    all.push_back(w.finish(y, steps, kSelfTestExact));
+  }
+  {
     Writer w(fmt::format("clamp {}", kColumns), Clamp::kName);
     const ValueId x = w.activation(kColumns, 3);
     all.push_back(w.finish(w.graph().clamp(x, -1, 1), steps, kSelfTestExact));

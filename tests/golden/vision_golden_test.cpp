@@ -88,14 +88,14 @@ TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, VisionGolden,
-                         testing::Combine(testing::Values("gemma3_vl", "gemma4_vl",
-                                                          "qwen3_5_vl_images"),
-                                          testing::ValuesIn(setups())),
-                         [](const auto& one) {
-                           return fmt::format("{}_{}", std::get<0>(one.param),
-                                              std::get<1>(one.param).name);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, VisionGolden,
+    testing::Combine(testing::Values("gemma3_vl", "gemma4_vl", "gemma4_vl_clipped",
+                                     "gemma4_vl_standardized", "qwen3_5_vl_images"),
+                     testing::ValuesIn(setups())),
+    [](const auto& one) {
+      return fmt::format("{}_{}", std::get<0>(one.param), std::get<1>(one.param).name);
+    });
 
 }  // namespace
 }  // namespace tokamak::golden

@@ -450,6 +450,11 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "add") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId y) { return g.add(x, y); });
   }
+  if (op == "standardize") {
+    CaseBuilder b("standardize 70");
+    const ValueId x = b.activation(70), mean = b.random("mean", {70});
+    return {b.finish(b.graph().standardize(x, mean, b.random("by", {70})), kChunks, kExact)};
+  }
   if (op == "clamp") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) { return g.clamp(x, -1, 0.5f); });
   }

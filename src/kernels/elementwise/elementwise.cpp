@@ -44,6 +44,15 @@ void clamp_reference(const CpuCall& call) {
   for (size_t i = 0; i < y.size(); ++i) y[i] = std::clamp(x[i], op.low, op.high);
 }
 
+void standardize_reference(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t columns = call.outputs[0].dims[1];
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = (x[i] - call.inputs[1].load(i % columns)) * call.inputs[2].load(i % columns);
+  }
+}
+
 void glu_reference(const CpuCall& call) {
   const std::span<const float> gate = call.inputs[0].f32(), up = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
@@ -144,6 +153,9 @@ Launch clamp_launch(const Problem& p, const DeviceInfo&) {
   const Clamp& op = p.as<Clamp>();
   return map_launch(p, {"elementwise/clamp.wgsl"}, {{"LOW", op.low}, {"HIGH", op.high}});
 }
+Launch standardize_launch(const Problem& p, const DeviceInfo&) {
+  return map_launch(p, {"elementwise/standardize.wgsl"});
+}
 Launch columns_launch(const Problem& p, const DeviceInfo&) {
   return map_launch(
       p, {"elementwise/columns.wgsl"},
@@ -194,6 +206,11 @@ constexpr KernelVariant kElementwiseVariants[] = {
      .op = op_index<Clamp>(),
      .backend = BackendKind::kCpu,
      .reference = clamp_reference},
+    {.name = "standardize.wgsl", .op = op_index<Standardize>(), .launch = standardize_launch},
+    {.name = "standardize.cpu",
+     .op = op_index<Standardize>(),
+     .backend = BackendKind::kCpu,
+     .reference = standardize_reference},
     {.name = "glu.wgsl", .op = op_index<Glu>(), .launch = glu_launch},
     {.name = "glu.cpu",
      .op = op_index<Glu>(),

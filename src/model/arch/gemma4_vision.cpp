@@ -7,20 +7,27 @@
 //   scores not scaled
 //   a patch has the rows of its column and of its row added; of each head one half turns by the
 //   column and one by the row, each in halves of its own
-//   squares of patches are averaged, normed without a weight and projected
+//   products may take and give numbers between limits, each its own
+//   squares of patches are averaged, perhaps shifted and scaled by column, normed without a weight
+//   and projected
 // The rows of q and k are put in another order, in which the two halves of a head turn as one does.
 #include <cmath>
+#include <limits>
 
 #include "model/arch.h"
 #include "model/decoder_fields.h"
+#include "model/repack.h"
 
 namespace tokamak {
 namespace {
+
+constexpr std::string_view kTower = "model.vision_tower.";
 
 struct Config {
   uint32_t layers, hidden, heads, head_dim, ffn, patch, side, positions, out;
   float eps;
   Activation activation;
+  bool clips, standardizes;
 };
 
 Result<Config> read(const ConfigReader& whole) {
@@ -38,10 +45,8 @@ Result<Config> read(const ConfigReader& whole) {
   c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
   c.out = text.size("hidden_size");
   const uint32_t kv_heads = config.size("num_key_value_heads", c.heads);
-  for (const char* const name : {"standardize", "use_clipped_linears"}) {
-    if (!config.flag(name, false)) continue;
-    return unsupported("{} is true; this engine runs the tower without.", config.path(name));
-  }
+  c.clips = config.flag("use_clipped_linears", false);
+  c.standardizes = config.flag("standardize", false);
   TOK_TRY(config.status());
   TOK_TRY(text.status());
   if (kv_heads == c.heads && c.head_dim % 4 == 0) return c;
@@ -51,10 +56,48 @@ Result<Config> read(const ConfigReader& whole) {
       config.where(), c.heads, c.head_dim, kv_heads);
 }
 
+/// A number that a tensor of one element holds; `missing` where there is none.
+Result<float> number_in(const TensorFile& file, const std::string& name, float missing) {
+  const TensorInfo* tensor = file.find(name);
+  if (tensor == nullptr) return missing;
+  if (tensor->elements() != 1 || !is_float_weight(tensor->dtype)) {
+    return invalid_input("{}: tensor \"{}\" is {}, expected one f32, f16 or bf16.",
+                         file.file_name(*tensor), name, describe(*tensor));
+  }
+  TOK_TRY(const FileBytes bytes, file.data(*tensor));
+  float value = 0;
+  load_floats(tensor->dtype, bytes.data(), {&value, 1});
+  return value;
+}
+
 struct Block {
   VisionBuilder& b;
   const Config& c;
+  const TensorFile& file;
   std::string p;
+
+  /// x within the numbers "{module}.{what}_min" and "_max" of the file, if there are any.
+  ValueId clipped(ValueId x, std::string_view module, std::string_view what) {
+    if (!c.clips) return x;
+    constexpr float kMaxFloat = std::numeric_limits<float>::max();
+    const std::string name = fmt::format("{}{}{}.{}", kTower, p, module, what);
+    const Result<float> low = number_in(file, name + "_min", -kMaxFloat);
+    const Result<float> high = number_in(file, name + "_max", kMaxFloat);
+    for (const Result<float>* limit : {&low, &high}) {
+      if (!*limit) b.reject(limit->error());
+    }
+    if (!low || !high || (*low <= -kMaxFloat && *high >= kMaxFloat)) return x;
+    if (*low <= *high) return b.clamp(x, std::max(*low, -kMaxFloat), std::min(*high, kMaxFloat));
+    b.reject({ErrorCode::kInvalidInput,
+              fmt::format("Tensor \"{}_min\" is {}, more than \"{}_max\", which is {}.", name, *low,
+                          name, *high)});
+    return x;
+  }
+
+  ValueId linear(ValueId x, const std::string& module, uint32_t rows) {
+    x = b.projection(clipped(x, module, "input"), fmt::format("{}{}.linear", p, module), rows);
+    return clipped(x, module, "output");
+  }
 
   ValueId norm(const char* name, ValueId x) {
     return b.rms_norm(x, b.vector(fmt::format("{}{}.weight", p, name), c.hidden), c.eps);
@@ -75,7 +118,9 @@ struct Block {
         rows.push_back({tensor, quarter});
       }
     }
-    ValueId h = b.projection(x, p + "self_attn." + name, rows);
+    const std::string module = "self_attn." + name;
+    ValueId h = b.projection(clipped(x, module, "input"), p + module, rows);
+    h = clipped(h, module, "output");
     const std::string weight = fmt::format("{}self_attn.{}.weight", p, norm_name);
     h = b.rms_norm(h, b.pieces_of_vector(weight, quarters(0, c.head_dim)), c.eps);
     return b.turned(h, c.head_dim);
@@ -85,16 +130,16 @@ struct Block {
     const uint32_t columns = c.heads * c.head_dim;
     ValueId q = turned("q_proj", "q_norm", x);
     ValueId k = turned("k_proj", "k_norm", x);
-    ValueId v = b.projection(x, p + "self_attn.v_proj.linear", columns);
+    ValueId v = linear(x, "self_attn.v_proj", columns);
     v = b.plain_norm(v, c.head_dim, c.eps);
     ValueId o = b.attention_both_ways(q, k, v, c.head_dim, 1);
-    return b.projection(o, p + "self_attn.o_proj.linear", c.hidden);
+    return linear(o, "self_attn.o_proj", c.hidden);
   }
 
   ValueId mlp(ValueId x) {
-    ValueId gate = b.projection(x, p + "mlp.gate_proj.linear", c.ffn);
-    ValueId up = b.projection(x, p + "mlp.up_proj.linear", c.ffn);
-    return b.projection(b.glu(c.activation, gate, up), p + "mlp.down_proj.linear", c.hidden);
+    ValueId gate = linear(x, "mlp.gate_proj", c.ffn);
+    ValueId up = linear(x, "mlp.up_proj", c.ffn);
+    return linear(b.glu(c.activation, gate, up), "mlp.down_proj", c.hidden);
   }
 
   ValueId operator()(ValueId x) {
@@ -110,7 +155,7 @@ struct Block {
 Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile& file,
                                         const TowerBuild& build) {
   TOK_TRY(const Config c, read(config));
-  const std::string prefix = "model.vision_tower.";
+  const std::string prefix(kTower);
   VisionTower tower = {.max_patches = patches_of_pixels(build.pixels, c.patch, c.side),
                        .patch = c.patch,
                        .side = c.side,
@@ -134,13 +179,18 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const Tensor
   ValueId x = patches.with_positions(patches.embedded_patches("patch_embedder.input_proj", c.hidden,
                                                               3 * c.patch * c.patch, false));
   for (uint32_t i = 0; i < c.layers && patches.ok(); ++i) {
-    x = Block{patches, c, fmt::format("encoder.layers.{}.", i)}(x);
+    x = Block{patches, c, file, fmt::format("encoder.layers.{}.", i)}(x);
   }
   TOK_TRY(tower.patches, patches.finish(x));
-  VisionBuilder merge(file, "model.embed_vision.", tower.max_patches);
+  VisionBuilder merge(file, "model.", tower.max_patches);
   ValueId rows = merge.scale(merge.averaged(c.side * c.side, c.hidden), std::sqrt(float(c.hidden)));
+  if (c.standardizes) {
+    const ValueId mean = merge.vector("vision_tower.std_bias", c.hidden);
+    rows = merge.standardize(rows, mean, merge.vector("vision_tower.std_scale", c.hidden));
+  }
   rows = merge.plain_norm(rows, c.hidden, c.eps);
-  TOK_TRY(tower.merge, merge.finish(merge.projection(rows, "embedding_projection", c.out)));
+  TOK_TRY(tower.merge,
+          merge.finish(merge.projection(rows, "embed_vision.embedding_projection", c.out)));
   return tower;
 }
 
