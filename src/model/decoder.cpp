@@ -64,8 +64,8 @@ Result<void> read_decoder_rope(ConfigReader config, DecoderSpec& c, double theta
                      config.path("partial_rotary_factor"), part);
 }
 
-Result<void> read_partial_rope(ConfigReader config, DecoderSpec& c, double part) {
-  TOK_TRY(part, read_first_rope(config, c, 10000.0, part));
+Result<void> read_partial_rope(ConfigReader config, DecoderSpec& c, double part, double theta) {
+  TOK_TRY(part, read_first_rope(config, c, theta, part));
   const size_t turned = c.ropes[0].inverse_frequencies.size() * 2;
   if (!c.pairs || c.head_dim % turned == 0) return {};
   return unsupported(
@@ -111,9 +111,10 @@ ModelFacts facts_of(const DecoderSpec& spec) {
           .rope = spec.ropes.at(0)};
 }
 
-std::string decoder_prefix(const TensorFile& file) {
-  for (const char* prefix : {"model.", "model.language_model.", "language_model.model.", ""}) {
-    if (file.find(fmt::format("{}embed_tokens.weight", prefix)) != nullptr) return prefix;
+std::string decoder_prefix(const TensorFile& file, std::string_view embedding) {
+  for (const char* prefix :
+       {"model.", "model.language_model.", "language_model.model.", "gpt_neox.", ""}) {
+    if (file.find(fmt::format("{}{}.weight", prefix, embedding)) != nullptr) return prefix;
   }
   return "model.";
 }
@@ -121,16 +122,34 @@ std::string decoder_prefix(const TensorFile& file) {
 ValueId TextDecoder::norm(std::string_view name, ValueId x, uint32_t size) {
   if (name.empty()) return x;
   const std::string full = p + std::string(name);
-  if (c.norm == NormKind::kLayer) return b.normed(x, full, c.eps, false);
+  const bool has_bias = c.norm == NormKind::kLayerBias;
+  if (has_bias || c.norm == NormKind::kLayer) return b.normed(x, full, c.eps, has_bias);
   const bool add_one = c.norm == NormKind::kRmsLessOne;
   return b.rms_norm(x, b.vector(full + ".weight", size, add_one), c.eps);
+}
+
+ValueId TextDecoder::part_of_heads(uint32_t part, ValueId x) {
+  const std::string name = p + std::string(c.names.qkv), tensor = name + ".weight";
+  std::vector<ModelBuilder::Piece> pieces;
+  std::vector<ModelBuilder::Rows> rows;
+  for (uint32_t head = 0; head < c.heads; ++head) {
+    rows.push_back({(3 * head + part) * c.head_dim, c.head_dim, 3 * c.heads * c.head_dim});
+    pieces.push_back({tensor, rows.back()});
+  }
+  std::optional<ValueId> bias;
+  if (c.qkv_bias) bias = b.pieces_of_vector(name + ".bias", rows);
+  return b.projection(x, fmt::format("{}.{}", name, part), pieces, bias);
 }
 
 TextDecoder::Heads TextDecoder::heads(ValueId x) {
   const uint32_t rows = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   Heads h{};
+  if (c.joined_heads) {
+    const ValueId parts[] = {part_of_heads(0, x), part_of_heads(1, x), part_of_heads(2, x)};
+    return {parts[0], parts[1], parts[2]};
+  }
   if (c.joined_qkv) {
-    const std::string name = p + "self_attn.qkv_proj";
+    const std::string name = p + std::string(c.names.qkv);
     const uint32_t all = rows + 2 * kv;
     h.q = b.projection(x, name, {.first = 0, .count = rows, .of = all}, c.qkv_bias);
     h.k = b.projection(x, name, {.first = rows, .count = kv, .of = all}, c.qkv_bias);
@@ -160,7 +179,7 @@ ValueId TextDecoder::attention(uint32_t layer, ValueId x) {
   ValueId o =
       b.cached_attention(layer, q, k, v, c.kv_heads, c.head_dim,
                          {.scale = scale, .window = c.windows[layer], .softcap = c.score_cap});
-  return b.projection(o, p + "self_attn.o_proj", c.hidden, c.output_bias);
+  return b.projection(o, p + std::string(c.names.output), c.hidden, c.output_bias);
 }
 
 ValueId TextDecoder::glu_mlp(std::string_view at, uint32_t ffn, ValueId x) {
@@ -195,7 +214,9 @@ ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
 
 ValueId TextDecoder::mlp(uint32_t layer, ValueId x) {
   if (c.mixture && c.mixture->sparse[layer]) return experts(*c.mixture, x);
-  return glu_mlp("mlp.", c.ffn, x);
+  if (!c.plain_mlp) return glu_mlp("mlp.", c.ffn, x);
+  x = b.activate(c.activation, b.projection(x, p + std::string(c.names.up), c.ffn, c.mlp_bias));
+  return b.projection(x, p + std::string(c.names.down), c.hidden, c.mlp_bias);
 }
 
 ValueId TextDecoder::added(ValueId x, ValueId y) {
@@ -206,22 +227,27 @@ ValueId TextDecoder::layer(uint32_t index, ValueId x) {
   const ValueId before = norm(c.norms.attention, x, c.hidden);
   const ValueId attended = norm(c.norms.attention_after, attention(index, before), c.hidden);
   const ValueId sum = added(x, attended);
-  const ValueId between = c.parallel ? before : norm(c.norms.mlp, sum, c.hidden);
+  const bool has_one_norm = c.parallel && c.norms.mlp.empty();
+  const ValueId between = has_one_norm ? before : norm(c.norms.mlp, c.parallel ? x : sum, c.hidden);
   return added(sum, norm(c.norms.mlp_after, mlp(index, between), c.hidden));
 }
 
 Result<Graph> TextDecoder::build() {
-  ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
+  ValueId table = b.matrix(std::string(c.names.embedding) + ".weight", c.vocab, c.hidden);
   ValueId x = b.embedded(table, c.embedding_factor);
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
     p = fmt::format("layers.{}.", i);
     x = layer(i, x);
   }
   p = "";
-  x = norm("norm", b.output_rows(x), c.hidden);
+  x = norm(c.names.norm, b.output_rows(x), c.hidden);
   if (b.embeds()) return b.finish_embedding(x);
-  if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
-  ValueId logits = b.linear(x, table);
+  const bool is_older =
+      !c.names.older_head.empty() && !b.has(std::string(c.names.head) + ".weight");
+  const std::string head(is_older ? c.names.older_head : c.names.head);
+  if (!c.tied) table = b.matrix(head + ".weight", c.vocab, c.hidden);
+  ValueId logits =
+      c.head_bias ? b.linear(x, table, b.vector(head + ".bias", c.vocab)) : b.linear(x, table);
   if (c.logits_factor != 1) logits = b.scale(logits, c.logits_factor);
   return b.finish(c.logits_cap > 0 ? b.softcap(logits, c.logits_cap) : logits);
 }
@@ -250,7 +276,7 @@ Result<TensorFile> in_halves(const TensorFile& file, const DecoderSpec& c) {
 Result<Graph> decoder_graph(const DecoderSpec& spec, const TensorFile& file,
                             const BuildOptions& options) {
   if (!spec.pairs) {
-    ModelBuilder builder(file, options, decoder_prefix(file));
+    ModelBuilder builder(file, options, decoder_prefix(file, spec.names.embedding));
     return TextDecoder(builder, spec).build();
   }
   TOK_TRY(const TensorFile ordered, in_halves(file, spec));

@@ -16,6 +16,7 @@ enum class NormKind : uint8_t {
   kRms,
   kRmsLessOne,  // stored as w - 1
   kLayer,       // with a weight and no bias
+  kLayerBias,   // with both
 };
 
 /// Norms of q and k.
@@ -32,6 +33,14 @@ struct NormNames {
   std::string_view attention = "input_layernorm", attention_after;
   std::string_view mlp = "post_attention_layernorm", mlp_after;
   std::string_view q = "self_attn.q_norm", k = "self_attn.k_norm";
+};
+
+/// Tensors that families call otherwise than Llama, without ".weight".
+struct ModuleNames {
+  std::string_view embedding = "embed_tokens", norm = "norm", head = "lm_head";
+  std::string_view older_head;  // of the head where the file has no `head`; whole with a '/'
+  std::string_view qkv = "self_attn.qkv_proj", output = "self_attn.o_proj";
+  std::string_view up = "mlp.up_proj", down = "mlp.down_proj";  // where the MLP has no gate
 };
 
 /// A mixture of experts in place of some layers' MLP.
@@ -52,12 +61,16 @@ struct DecoderSpec {
   float eps;
   bool qkv_bias, output_bias, mlp_bias, tied;
   bool joined_qkv;      // rows of one tensor: q, then k, then v
+  bool joined_heads;    // rows of one tensor: q, k and v of the first head, then of the second
   bool joined_gate_up;  // rows of one tensor: gate, then up
-  bool parallel;        // attention and MLP read the same norm of x, and both are added to x
+  bool plain_mlp;       // down(activation(up x)), without a gate
+  bool head_bias;       // of the logits
+  bool parallel;        // attention and MLP both read x, of a norm each or of one, and add to it
   bool pairs;           // neighbours turn together, not halves
   NormKind norm;
   HeadNorm head_norm;
   NormNames norms;
+  ModuleNames names;
   Activation activation;
   float embedding_factor = 1, residual_factor = 1, logits_factor = 1;
   float score_scale = 0;                // 0: 1 / sqrt(head_dim)
@@ -91,7 +104,8 @@ Result<DecoderSpec> read_decoder(ConfigReader config, std::string_view architect
 Result<void> read_decoder_rope(ConfigReader config, DecoderSpec& c, double theta = 10000.0);
 
 /// The same over the part of each head that config.json has, or `part`.
-Result<void> read_partial_rope(ConfigReader config, DecoderSpec& c, double part);
+Result<void> read_partial_rope(ConfigReader config, DecoderSpec& c, double part,
+                               double theta = 10000.0);
 
 /// Reads windows of sliding_window in layers that layer_types calls sliding, or but for every
 /// `period`-th, and gives which layers are full.
@@ -131,6 +145,8 @@ class TextDecoder {
   };
   /// x: [T, hidden] -> [T, heads * head_dim] and twice [T, kv_heads * head_dim], not yet rotated.
   Heads heads(ValueId x);
+  /// q (0), k (1) or v (2) of all heads, where the rows of a head are together.
+  ValueId part_of_heads(uint32_t part, ValueId x);
   /// down(activation(gate) * up), with the tensors p + at + "gate_proj" and so on:
   /// x: [T, hidden] -> [T, hidden]
   ValueId glu_mlp(std::string_view at, uint32_t ffn, ValueId x);
@@ -143,7 +159,7 @@ class TextDecoder {
 };
 
 /// The names in the checkpoint begin with this; bare models, as encoders are, have none.
-std::string decoder_prefix(const TensorFile& file);
+std::string decoder_prefix(const TensorFile& file, std::string_view embedding = "embed_tokens");
 
 Result<Graph> decoder_graph(const DecoderSpec& spec, const TensorFile& file,
                             const BuildOptions& options);

@@ -8,8 +8,10 @@ namespace tokamak {
 Result<DecoderSpec> read_cohere2(ConfigReader config);
 Result<DecoderSpec> read_ernie4_5(ConfigReader config);
 Result<DecoderSpec> read_exaone4(ConfigReader config);
+Result<DecoderSpec> read_gemma(ConfigReader config);
 Result<DecoderSpec> read_gemma2(ConfigReader config);
 Result<DecoderSpec> read_glm4(ConfigReader config);
+Result<DecoderSpec> read_gpt_neox(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
 Result<DecoderSpec> read_hunyuan(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
@@ -17,10 +19,14 @@ Result<DecoderSpec> read_mistral(ConfigReader config);
 Result<DecoderSpec> read_mixtral(ConfigReader config);
 Result<DecoderSpec> read_olmo2(ConfigReader config);
 Result<DecoderSpec> read_olmo3(ConfigReader config);
+Result<DecoderSpec> read_phi(ConfigReader config);
 Result<DecoderSpec> read_phi3(ConfigReader config);
 Result<DecoderSpec> read_qwen2(ConfigReader config);
 Result<DecoderSpec> read_qwen3(ConfigReader config);
 Result<DecoderSpec> read_qwen3_moe(ConfigReader config);
+Result<DecoderSpec> read_seed_oss(ConfigReader config);
 Result<DecoderSpec> read_smollm3(ConfigReader config);
+Result<DecoderSpec> read_stablelm(ConfigReader config);
+Result<DecoderSpec> read_starcoder2(ConfigReader config);
 
 }  // namespace tokamak

@@ -29,7 +29,7 @@ ModelBuilder::ModelBuilder(const TensorFile& file, const BuildOptions& options, 
     : file_(file), options_(options), prefix_(std::move(prefix)) {}
 
 bool ModelBuilder::has(std::string_view name) const {
-  const std::string full = prefix_ + std::string(name);
+  const std::string full = full_name(name);
   if (offers(file_, full)) return true;
   // GPTQ's name for the matrix.
   return full.ends_with(".weight") && offers(file_, full.substr(0, full.rfind('.')) + ".qweight");
@@ -335,10 +335,10 @@ ValueId ModelBuilder::projection(ValueId x, std::string_view name, Rows rows, bo
   return linear(input, w.matrix, vector(fmt::format("{}.bias", name), rows));
 }
 
-ValueId ModelBuilder::projection(ValueId x, std::string_view name,
-                                 const std::vector<Piece>& pieces) {
+ValueId ModelBuilder::projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces,
+                                 std::optional<ValueId> bias) {
   const Ordered w = joined(name, pieces, uint32_t(at(x).shape[1]));
-  return linear(in_order_of(x, w), w.matrix);
+  return linear(in_order_of(x, w), w.matrix, bias);
 }
 
 ValueId ModelBuilder::expert_projection(ValueId x, std::string_view name,

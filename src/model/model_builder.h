@@ -83,7 +83,8 @@ class ModelBuilder : public GraphBuilder {
   /// a head apart, as rotate() turns them.
   ValueId pairs_projection(ValueId x, std::string_view name, uint32_t rows, uint32_t heads);
   /// `name` is the matrix's own.
-  ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces);
+  ValueId projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces,
+                     std::optional<ValueId> bias = {});
   /// The products of the experts that each token chose; `pieces` has the matrix of each expert.
   ValueId expert_projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces,
                             uint32_t columns, ValueId chosen);
@@ -127,7 +128,7 @@ class ModelBuilder : public GraphBuilder {
   /// Finishes like GraphBuilder, for logits: an error where an embedding is wanted.
   Result<Graph> finish(ValueId logits);
 
-  /// True when the checkpoint has prefix + name.
+  /// True when the checkpoint has the tensor, whose name is as for matrix().
   bool has(std::string_view name) const;
 
  private:

@@ -37,6 +37,7 @@ FAMILIES = {
         "attention.sliding_window": c["sliding_window"]}),
     "ernie4_5": ("ernie4_5", {}, lambda c: {}),
     "exaone4": ("exaone4", NORMS_AFTER, lambda c: {"attention.sliding_window": c["sliding_window"]}),
+    "gemma": ("gemma", {}, lambda c: {}),
     "gemma2": ("gemma2", {**NORMS_AFTER, "pre_feedforward_layernorm": "ffn_norm"}, lambda c: {
         "attention.sliding_window": c["sliding_window"],
         "attn_logit_softcapping": c["attn_logit_softcapping"],
@@ -66,7 +67,17 @@ FAMILIES = {
             "expert_count": c["num_experts"], "expert_used_count": c["num_experts_per_tok"],
             "expert_feed_forward_length": c["moe_intermediate_size"],
             "expert_shared_feed_forward_length": c["shared_expert_intermediate_size"]}),
+    "phi": ("phi2", {"self_attn.dense": "attn_output", "mlp.fc1": "ffn_up", "mlp.fc2": "ffn_down",
+                     "model.final_layernorm": "output_norm"}, lambda c: {
+        "attention.layer_norm_epsilon": c["layer_norm_eps"], "rope.dimension_count": 8}),
+    "seed_oss": ("seed_oss", {}, lambda c: {}),
     "smollm3": ("smollm3", {}, lambda c: {}),
+    "stablelm": ("stablelm", {}, lambda c: {
+        "attention.layer_norm_epsilon": c["layer_norm_eps"], "rope.dimension_count": 4,
+        "use_parallel_residual": c["use_parallel_residual"]}),
+    "starcoder2": ("starcoder2", {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}, lambda c: {
+        "attention.layer_norm_epsilon": c["norm_epsilon"],
+        "attention.sliding_window": c["sliding_window"]}),
 }
 PERMUTED = ("granite", "llama", "smollm3")
 
@@ -113,7 +124,7 @@ def entry(name, dtype, shape, values, architecture, config):
     if architecture == "qwen35moe":
         dtype, shape, raw = qwen3_5.converted(name, dtype, shape, packed(values, dtype), config)
         return dtype, shape[1:] if name.endswith("shared_expert_gate.weight") else shape, raw
-    if architecture == "gemma2" and len(shape) == 1:
+    if architecture in ("gemma", "gemma2") and len(shape) == 1:
         values = [1 + value for value in values]
     return dtype, shape, packed(values, dtype)
 

@@ -16,6 +16,7 @@ Result<DecoderSpec> read_cohere2(ConfigReader config) {
   c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
   c.norm = NormKind::kLayer;
   c.parallel = c.pairs = true;
+  c.norms.mlp = "";
   c.logits_factor = float(config.positive("logit_scale", 0.0625));
   const uint32_t period =
       config.size("sliding_window_pattern", config.size("_sliding_window_pattern", 4));

@@ -20,6 +20,25 @@ float cap(ConfigReader& config, std::string_view name, float otherwise) {
 
 }  // namespace
 
+// Gemma. Reference: transformers/models/gemma/modeling_gemma.py; arXiv:2403.08295.
+//
+// Otherwise than in Llama embeddings are scaled, norms stored as w - 1, the gate is GELU(tanh)
+// whatever hidden_act is in older files, and the head is the embedding table.
+Result<DecoderSpec> read_gemma(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "GemmaForCausalLM",
+                                      {.head_dim = 256,
+                                       .max_context = 8192,
+                                       .tied = true,
+                                       .activation_name = "hidden_activation",
+                                       .activation = "gelu_pytorch_tanh"}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.norm = NormKind::kRmsLessOne;
+  c.embedding_factor = std::sqrt(float(c.hidden));
+  TOK_TRY(config.status());
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
 Result<DecoderSpec> read_gemma2(ConfigReader config) {
   TOK_TRY(DecoderSpec c, read_decoder(config, "Gemma2ForCausalLM",
                                       {.kv_heads = 4,

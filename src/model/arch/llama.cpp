@@ -23,6 +23,20 @@ Result<DecoderSpec> read_llama(ConfigReader config) {
   return c;
 }
 
+// Seed-OSS. Reference: transformers/models/seed_oss/modeling_seed_oss.py.
+//
+// Otherwise than in Llama q, k and v have biases, and the output has one by a field of its own.
+Result<DecoderSpec> read_seed_oss(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "SeedOssForCausalLM",
+                                      {.kv_heads = 8, .head_dim = 128, .max_context = 524288}));
+  c.qkv_bias = config.flag("attention_bias", true);
+  c.output_bias = config.flag("attention_out_bias", false);
+  c.mlp_bias = config.flag("mlp_bias", false);
+  TOK_TRY(config.status());
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
 // SmolLM3. Reference: transformers/models/smollm3/modeling_smollm3.py.
 //
 // Otherwise than in Llama some layers have no positions: those with a 0 in no_rope_layers, or every

@@ -22,6 +22,16 @@ constexpr Rename kGlm4Names[] = {
     {"post_attention_norm", "post_self_attn_layernorm"},
     {"post_ffw_norm", "post_mlp_layernorm"},
 };
+constexpr Rename kPhiNames[] = {
+    {"attn_output", "self_attn.dense"},
+    {"ffn_down", "mlp.fc2"},
+    {"ffn_up", "mlp.fc1"},
+    {"output_norm", "model.final_layernorm"},
+};
+constexpr Rename kStarcoder2Names[] = {
+    {"ffn_down", "mlp.c_proj"},
+    {"ffn_up", "mlp.c_fc"},
+};
 constexpr Rename kHunyuanNames[] = {
     {"attn_k_norm", "self_attn.key_layernorm"},
     {"attn_q_norm", "self_attn.query_layernorm"},
@@ -78,6 +88,26 @@ void cohere2(Fields& f) {
   set_layer_types(f, 4);
 }
 
+void seed_oss(Fields& f) {
+  biases(f);
+  f.config.set("attention_out_bias", f.has_tensor("blk.0.attn_output.bias"));
+}
+
+constexpr std::string_view kStablelmKeys[] = {"use_parallel_residual"};
+void stablelm(Fields& f) {
+  f.config.set("use_qkv_bias", f.has_tensor("blk.0.attn_q.bias"))
+      .set("use_parallel_residual", !f.has_tensor("blk.0.ffn_norm.weight"))
+      .set("qk_layernorm", f.has_tensor("blk.0.attn_q_norm.weight"));
+}
+
+void starcoder2(Fields& f) {
+  f.config.set("norm_epsilon", f.positive("attention.layer_norm_epsilon", 1e-5))
+      .set("use_bias", f.has_tensor("blk.0.attn_q.bias"));
+  if (f.has("attention.sliding_window")) {
+    f.config.set("sliding_window", f.size("attention.sliding_window"));
+  }
+}
+
 constexpr Architecture kFamilies[] = {
     {.gguf = "cohere2",
      .name = "Cohere2ForCausalLM",
@@ -96,6 +126,11 @@ constexpr Architecture kFamilies[] = {
      .model_type = "exaone4",
      .names = kNormsAfter,
      .more = exaone4},
+    {.gguf = "gemma",
+     .name = "GemmaForCausalLM",
+     .model_type = "gemma",
+     .names = {},
+     .raised = true},
     {.gguf = "gemma2",
      .name = "Gemma2ForCausalLM",
      .model_type = "gemma2",
@@ -125,6 +160,31 @@ constexpr Architecture kFamilies[] = {
      .model_type = "olmo2",
      .names = kNormsAfter,
      .more = olmo},
+    {.gguf = "phi2",
+     .name = "PhiForCausalLM",
+     .model_type = "phi",
+     .names = kPhiNames,
+     .layer_norm = true,
+     .partial = true},
+    {.gguf = "seed_oss",
+     .name = "SeedOssForCausalLM",
+     .model_type = "seed_oss",
+     .names = {},
+     .more = seed_oss},
+    {.gguf = "stablelm",
+     .name = "StableLmForCausalLM",
+     .model_type = "stablelm",
+     .names = {},
+     .accepts = kStablelmKeys,
+     .layer_norm = true,
+     .partial = true,
+     .more = stablelm},
+    {.gguf = "starcoder2",
+     .name = "Starcoder2ForCausalLM",
+     .model_type = "starcoder2",
+     .names = kStarcoder2Names,
+     .layer_norm = true,
+     .more = starcoder2},
     {.gguf = "smollm3",
      .name = "SmolLM3ForCausalLM",
      .model_type = "smollm3",
