@@ -15,64 +15,16 @@
 #include <limits>
 
 #include "model/arch.h"
-#include "model/decoder_fields.h"
-#include "model/repack.h"
+#include "model/arch/gemma4_vision_config.h"
 
 namespace tokamak {
 namespace {
 
 constexpr std::string_view kTower = "model.vision_tower.";
 
-struct Config {
-  uint32_t layers, hidden, heads, head_dim, ffn, patch, side, positions, out;
-  float eps;
-  Activation activation;
-  bool clips, standardizes;
-};
-
-Result<Config> read(const ConfigReader& whole) {
-  ConfigReader config = whole.at("vision_config"), text = whole.at("text_config");
-  Config c{};
-  c.layers = config.size("num_hidden_layers", 16);
-  c.hidden = config.size("hidden_size", 768);
-  c.heads = config.size("num_attention_heads", 12);
-  c.ffn = config.size("intermediate_size", 3072);
-  c.head_dim = config.size("head_dim", 64);
-  c.patch = config.size("patch_size", 16);
-  c.side = config.size("pooling_kernel_size", 3);
-  c.positions = config.size("position_embedding_size", 10240);
-  c.eps = float(config.positive("rms_norm_eps", 1e-6));
-  c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
-  c.out = text.size("hidden_size");
-  const uint32_t kv_heads = config.size("num_key_value_heads", c.heads);
-  c.clips = config.flag("use_clipped_linears", false);
-  c.standardizes = config.flag("standardize", false);
-  TOK_TRY(config.status());
-  TOK_TRY(text.status());
-  if (kv_heads == c.heads && c.head_dim % 4 == 0) return c;
-  return unsupported(
-      "{}: {} heads of {} with {} key heads; this engine runs as many of both, of a "
-      "multiple of 4.",
-      config.where(), c.heads, c.head_dim, kv_heads);
-}
-
-/// A number that a tensor of one element holds; `missing` where there is none.
-Result<float> number_in(const TensorFile& file, const std::string& name, float missing) {
-  const TensorInfo* tensor = file.find(name);
-  if (tensor == nullptr) return missing;
-  if (tensor->elements() != 1 || !is_float_weight(tensor->dtype)) {
-    return invalid_input("{}: tensor \"{}\" is {}, expected one f32, f16 or bf16.",
-                         file.file_name(*tensor), name, describe(*tensor));
-  }
-  TOK_TRY(const FileBytes bytes, file.data(*tensor));
-  float value = 0;
-  load_floats(tensor->dtype, bytes.data(), {&value, 1});
-  return value;
-}
-
 struct Block {
   VisionBuilder& b;
-  const Config& c;
+  const Gemma4VisionConfig& c;
   const TensorFile& file;
   std::string p;
 
@@ -154,7 +106,7 @@ struct Block {
 
 Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile& file,
                                         const TowerBuild& build) {
-  TOK_TRY(const Config c, read(config));
+  TOK_TRY(const Gemma4VisionConfig c, read_gemma4_vision(config));
   const std::string prefix(kTower);
   VisionTower tower = {.max_patches = patches_of_pixels(build.pixels, c.patch, c.side),
                        .patch = c.patch,

@@ -1,0 +1,47 @@
+#include "model/arch/gemma4_vision_config.h"
+
+#include "model/decoder_fields.h"
+#include "model/repack.h"
+
+namespace tokamak {
+
+Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole) {
+  ConfigReader config = whole.at("vision_config"), text = whole.at("text_config");
+  Gemma4VisionConfig c{};
+  c.layers = config.size("num_hidden_layers", 16);
+  c.hidden = config.size("hidden_size", 768);
+  c.heads = config.size("num_attention_heads", 12);
+  c.ffn = config.size("intermediate_size", 3072);
+  c.head_dim = config.size("head_dim", 64);
+  c.patch = config.size("patch_size", 16);
+  c.side = config.size("pooling_kernel_size", 3);
+  c.positions = config.size("position_embedding_size", 10240);
+  c.eps = float(config.positive("rms_norm_eps", 1e-6));
+  c.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
+  c.out = text.size("hidden_size");
+  const uint32_t kv_heads = config.size("num_key_value_heads", c.heads);
+  c.clips = config.flag("use_clipped_linears", false);
+  c.standardizes = config.flag("standardize", false);
+  TOK_TRY(config.status());
+  TOK_TRY(text.status());
+  if (kv_heads == c.heads && c.head_dim % 4 == 0) return c;
+  return unsupported(
+      "{}: {} heads of {} with {} key heads; this engine runs as many of both, of a "
+      "multiple of 4.",
+      config.where(), c.heads, c.head_dim, kv_heads);
+}
+
+Result<float> number_in(const TensorFile& file, const std::string& name, float missing) {
+  const TensorInfo* tensor = file.find(name);
+  if (tensor == nullptr) return missing;
+  if (tensor->elements() != 1 || !is_float_weight(tensor->dtype)) {
+    return invalid_input("{}: tensor \"{}\" is {}, expected one f32, f16 or bf16.",
+                         file.file_name(*tensor), name, describe(*tensor));
+  }
+  TOK_TRY(const FileBytes bytes, file.data(*tensor));
+  float value = 0;
+  load_floats(tensor->dtype, bytes.data(), {&value, 1});
+  return value;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,24 @@
+// The fields of config.json for the vision tower of Gemma 4. Reference:
+// transformers/models/gemma4/configuration_gemma4.py, Gemma4VisionConfig.
+#pragma once
+#include "formats/tensor_file.h"
+#include "graph/ops.h"
+#include "model/config.h"
+
+namespace tokamak {
+
+struct Gemma4VisionConfig {
+  uint32_t layers, hidden, heads, head_dim, ffn, patch, side, positions, out;
+  float eps;
+  Activation activation;
+  bool clips;         // products take and give numbers between limits that the checkpoint has
+  bool standardizes;  // averaged rows are shifted and scaled by column
+};
+
+/// `whole` is config.json; `out` is the width of the text model.
+Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole);
+
+/// The number that a tensor of one element holds; `missing` where there is none.
+Result<float> number_in(const TensorFile& file, const std::string& name, float missing);
+
+}  // namespace tokamak
