@@ -54,7 +54,7 @@ class ScaledSearch : MatrixSearch {
                                        "of {}",
                                        found_.rows, kBlock, kBlock, matrix_text()));
     }
-    for (const uint64_t group : {128, 64, 32, 16}) {
+    for (const uint64_t group : {128u, 64u, 32u, 16u}) {
       if (found_.columns % group != 0) continue;
       found_.format = StoredMatrix::Format::kScaled;
       found_.group = group;

@@ -10,8 +10,8 @@ namespace tokamak {
 namespace {
 
 float scale_at(const TensorInfo& tensor, const FileBytes& bytes, uint64_t i) {
-  if (tensor.dtype == DType::kF8E8M0) return std::ldexp(1.0f, int32_t(bytes[i]) - 127);
-  return number_at(tensor.dtype, bytes.data() + i * dtype_bytes(tensor.dtype));
+  if (tensor.dtype == DType::kF8E8M0) return std::ldexp(1.0f, int32_t(bytes[size_t(i)]) - 127);
+  return number_at(tensor.dtype, bytes.data() + size_t(i) * dtype_bytes(tensor.dtype));
 }
 
 /// The common part of all these forms: rows of numbers that are copied.

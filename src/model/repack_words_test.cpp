@@ -160,7 +160,7 @@ TEST(RepackGptq, TakesZerosOfTheSecondFormatByTheirValues) {
 TEST(RepackAwq, KeepsEveryWeight) {
   constexpr size_t kRows = 40, kColumns = 192;
   constexpr size_t kPlaces[] = {0, 4, 1, 5, 2, 6, 3, 7};  // of a row among the 4 bits of its word
-  for (const size_t group : {32, 64, 192}) {
+  for (const size_t group : {32u, 64u, 192u}) {
     Checkpoint c;
     const size_t groups = kColumns / group;
     const Bytes q = c.noise(kRows * kColumns / 2), zeros = c.noise(kRows * groups / 2);
