@@ -106,7 +106,7 @@ def cuts():
 
 
 # The files that are well formed but nothing this program runs.
-WELL_FORMED = ("version-1", "version-99", "nested-arrays", "type-iq3-s", "unknown-architecture",
+WELL_FORMED = ("version-1", "version-99", "nested-arrays", "type-q8-k", "unknown-architecture",
                "norm-of-integers")
 
 
