@@ -17,8 +17,6 @@ using namespace golden;
 
 constexpr uint32_t kContext = 96;
 constexpr size_t kTokens = 40;
-/// Both sides sum in f64 and round once per value.
-constexpr double kOnCpu = 2e-6;
 
 using Configs = std::map<std::string, std::vector<Json>, std::less<>>;
 
