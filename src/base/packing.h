@@ -82,8 +82,8 @@ struct WeightFormat {
 
 /// GGUF's IQ4_NL and IQ4_XS; {-1, 0, 1, 2}; f4e2m1; QLoRA's NF4.
 extern const Levels kIq4Levels, kTernaryLevels, kE2m1Levels, kNf4Levels;
-/// GGUF's types with codebooks: the three or eight values of a row's digits, then the same of weights
-/// whose sign (of IQ1: whose shift by 1/8) is negative.
+/// GGUF's types with codebooks: the three or eight values of a row's digits, then the same of
+/// weights whose sign (of IQ1: whose shift by 1/8) is negative.
 extern const Levels kIq1Levels, kIq2Levels, kIq3XxsLevels, kIq3SLevels;
 
 /// Every row, in the order of the packed types.
