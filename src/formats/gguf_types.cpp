@@ -1,5 +1,7 @@
 #include "formats/gguf_types.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/check.h"
@@ -60,38 +62,46 @@ constexpr ElementType kTypes[] = {
     {42, "Q2_0", "q2_0", {64, 18}},
 };
 
+const ElementType* find_type(uint32_t number) {
+  const auto found = std::ranges::find(kTypes, number, &ElementType::number);
+  return found == std::end(kTypes) ? nullptr : &*found;
+}
+
+/// Indexed by DType: a row of a matrix asks for it.
+using Blocks = std::array<GgufBlock, 256>;
+Blocks all_blocks() {
+  Blocks blocks{};
+  for (const ElementType& type : kTypes) {
+    if (!type.dtype.empty()) blocks[size_t(dtype_from_name(type.dtype).value())] = type.block;
+  }
+  return blocks;
+}
+
 }  // namespace
 
 Result<DType> gguf_dtype(uint32_t number) {
-  std::string known;
-  const ElementType* found = nullptr;
-  for (const ElementType& type : kTypes) {
-    if (type.number == number) found = &type;
-    if (!type.dtype.empty()) known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
-  }
+  const ElementType* found = find_type(number);
   if (found == nullptr) {
     return invalid_input("Its type is number {}, which is not one of GGUF's.", number);
   }
-  if (found->dtype.empty()) {
-    return unsupported("Its type is {}; this engine reads {}.", found->name, known);
+  if (!found->dtype.empty()) return dtype_from_name(found->dtype).value();
+  std::string known;
+  for (const ElementType& type : kTypes) {
+    if (!type.dtype.empty()) known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
   }
-  return dtype_from_name(found->dtype).value();
+  return unsupported("Its type is {}; this engine reads {}.", found->name, known);
 }
 
 std::string gguf_type_name(uint32_t number) {
-  for (const ElementType& type : kTypes) {
-    if (type.number == number) return std::string(type.name);
-  }
-  return fmt::format("type {}", number);
+  const ElementType* found = find_type(number);
+  return found == nullptr ? fmt::format("type {}", number) : std::string(found->name);
 }
 
 GgufBlock gguf_block(DType dtype) {
-  const std::string_view name = dtype_name(dtype);
-  for (const ElementType& type : kTypes) {
-    if (type.dtype == name) return type.block;
-  }
-  TOK_CHECK(false);
-  return {};
+  static const Blocks blocks = all_blocks();
+  const GgufBlock block = blocks[size_t(dtype)];
+  TOK_CHECK(block.weights != 0);
+  return block;
 }
 
 }  // namespace tokamak

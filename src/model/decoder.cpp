@@ -144,10 +144,7 @@ ValueId TextDecoder::part_of_heads(uint32_t part, ValueId x) {
 TextDecoder::Heads TextDecoder::heads(ValueId x) {
   const uint32_t rows = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   Heads h{};
-  if (c.joined_heads) {
-    const ValueId parts[] = {part_of_heads(0, x), part_of_heads(1, x), part_of_heads(2, x)};
-    return {parts[0], parts[1], parts[2]};
-  }
+  if (c.joined_heads) return {part_of_heads(0, x), part_of_heads(1, x), part_of_heads(2, x)};
   if (c.joined_qkv) {
     const std::string name = p + std::string(c.names.qkv);
     const uint32_t all = rows + 2 * kv;

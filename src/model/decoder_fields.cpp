@@ -34,6 +34,11 @@ Activation read_activation(ConfigReader& config, std::string_view name, std::str
   return Activation::kSilu;
 }
 
+Result<void> refuse_flag(ConfigReader& config, std::string_view name, std::string_view how) {
+  if (!config.flag(name, false)) return {};
+  return unsupported("{} is true; this engine runs this architecture {}.", config.path(name), how);
+}
+
 float read_cap(ConfigReader& config, std::string_view name) {
   return config.has(name) ? float(config.positive(name)) : 0.0f;
 }

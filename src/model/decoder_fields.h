@@ -23,6 +23,10 @@ bool read_tied(const ConfigReader& whole, ConfigReader& text, bool otherwise);
 /// An activation by its Hugging Face name; an unknown one is kUnsupported.
 Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise);
 
+/// Refuses a field that is true: "config.json: x is true; this engine runs this architecture
+/// {how}."
+Result<void> refuse_flag(ConfigReader& config, std::string_view name, std::string_view how);
+
 /// A cap on scores or logits; 0, which is none, when the field is absent or null.
 float read_cap(ConfigReader& config, std::string_view name);
 

@@ -2,16 +2,15 @@
 // dequantize_row_* of ggml/src/ggml-quants.c goes through them.
 #include "model/gguf_blocks.h"
 
+#include <array>
 #include <cstring>
 
 namespace tokamak {
 namespace {
 
-constexpr uint32_t kSuper = 256;
+using namespace block_fields;
 
-uint32_t u8(const std::byte* bytes, uint32_t i) {
-  return uint32_t(bytes[i]);
-}
+constexpr uint32_t kSuper = 256;
 
 /// An f16, or two, stay as they are.
 void copy(const std::byte* from, uint32_t bytes, std::byte* to) {
@@ -69,7 +68,7 @@ void iq4_xs_numbers(const std::byte* block, uint8_t* q) {
   for (uint32_t i = 0; i < 8; ++i) nibbles(block + 8 + 16 * i, q + 32 * i);
 }
 void iq4_xs_factors(const std::byte* block, std::byte* scales, std::byte* zeros) {
-  const uint32_t tops = u8(block, 2) | u8(block, 3) << 8;
+  const uint32_t tops = u16(block, 2);
   for (uint32_t i = 0; i < 8; ++i) {
     const uint32_t low = u8(block, 4 + i / 2) >> (i % 2 * 4) & 15, high = tops >> (2 * i) & 3;
     scales[i] = std::byte(uint8_t(int32_t(low | high << 4) - 32));
@@ -131,16 +130,22 @@ constexpr BlockReader kReaders[] = {
     {"q2_0", q2_0_numbers, first_half},      {"nvfp4", nvfp4_numbers, nvfp4_factors},
 };
 
+/// Indexed by DType: a row of a matrix asks for it.
+using Readers = std::array<const BlockReader*, 256>;
+Readers all_readers() {
+  Readers all{};
+  for (const auto some : {std::span<const BlockReader>(kReaders), grid_block_readers()}) {
+    for (const BlockReader& reader : some)
+      all[size_t(dtype_from_name(reader.type).value())] = &reader;
+  }
+  return all;
+}
+
 }  // namespace
 
 const BlockReader* block_reader(DType type) {
-  const std::string_view name = dtype_name(type);
-  for (const auto readers : {std::span<const BlockReader>(kReaders), grid_block_readers()}) {
-    for (const BlockReader& reader : readers) {
-      if (reader.type == name) return &reader;
-    }
-  }
-  return nullptr;
+  static const Readers readers = all_readers();
+  return readers[size_t(type)];
 }
 
 }  // namespace tokamak

@@ -10,6 +10,19 @@
 
 namespace tokamak {
 
+/// Fields of a block, which have no particular alignment; the lowest byte comes first.
+namespace block_fields {
+inline uint32_t u8(const std::byte* bytes, uint32_t i) {
+  return uint32_t(bytes[i]);
+}
+inline uint32_t u16(const std::byte* bytes, uint32_t at) {
+  return u8(bytes, at) | u8(bytes, at + 1) << 8;
+}
+inline uint32_t u32(const std::byte* bytes, uint32_t at) {
+  return u16(bytes, at) | u16(bytes, at + 2) << 16;
+}
+}  // namespace block_fields
+
 struct BlockReader {
   std::string_view type;
   /// The q of every weight of a block.

@@ -3,6 +3,7 @@
 // modelopt and mlx.core.quantize.
 #include <array>
 
+#include "base/bits.h"
 #include "base/packing.h"
 #include "model/matrix_search.h"
 #include "model/repack.h"
@@ -128,13 +129,13 @@ class ScaledSearch : MatrixSearch {
     }
     found_.format = StoredMatrix::Format::kPacked;
     found_.group = columns / groups;
-    const uint64_t part_group = found_.group % kBlock == 0 ? kBlock : found_.group;
-    if (part_group > kBlock)
-      return refuse(scales, fmt::format("a scale per {} columns", part_group));
+    if (part_group() > 128) {
+      return refuse(scales, fmt::format("a scale per {} columns", part_group()));
+    }
     const bool has_zeros = found_.zeros != nullptr;
     // Symmetric numbers of 8 bits have scales in f32 alone on the device.
     return typed({.bits = uint8_t(bits),
-                  .group = uint16_t(part_group),
+                  .group = uint16_t(part_group()),
                   .scale = bits == 8 && !has_zeros ? ScaleType::kF32 : scale_of(scales.dtype),
                   .offset = has_zeros ? Offset::kZero : Offset::kMiddle});
   }
@@ -160,7 +161,7 @@ std::optional<ScaleGrid> scale_grid(const StoredMatrix& stored) {
   if (stored.scales->elements() == 1) return ScaleGrid{rows, columns};
   const bool is_column = shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
   if (is_column && shape[0] == rows) return ScaleGrid{1, columns};
-  const uint64_t down = (rows + kBlock - 1) / kBlock, across = (columns + kBlock - 1) / kBlock;
+  const uint64_t down = ceil_div(rows, kBlock), across = ceil_div(columns, kBlock);
   if (shape == std::vector<uint64_t>{down, across}) return ScaleGrid{kBlock, kBlock};
   return std::nullopt;
 }

@@ -79,6 +79,9 @@ class MatrixSearch {
     return wrong(*factor, "one f32");
   }
 
+  /// A group of any multiple of 128 is some of 128 that say the same.
+  uint64_t part_group() const { return found_.group % 128 == 0 ? 128 : found_.group; }
+
   static bool is_word(const TensorInfo& tensor) {
     return tensor.dtype == DType::kI32 || tensor.dtype == DType::kU32;
   }

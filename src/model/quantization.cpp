@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace tokamak {
 namespace {
@@ -33,12 +34,12 @@ enum class Method : uint8_t { kAffine, kGptq, kAwq };
 Result<uint32_t> read_bits(ConfigReader& reader, Method method) {
   const uint32_t bits = reader.size("bits");
   TOK_TRY(reader.status());
-  const std::string_view read = method == Method::kAffine ? "234568"
-                                : method == Method::kGptq ? "2348"
-                                                          : "4";
-  if (bits < 10 && read.contains(char('0' + bits))) return bits;
-  std::string expected;
-  for (const char digit : read) expected += expected.empty() ? "" : ", ", expected += digit;
+  constexpr uint32_t kAffine[] = {2, 3, 4, 5, 6, 8}, kGptq[] = {2, 3, 4, 8}, kAwq[] = {4};
+  std::span<const uint32_t> read = kAffine;
+  if (method == Method::kGptq) read = kGptq;
+  if (method == Method::kAwq) read = kAwq;
+  if (std::ranges::find(read, bits) != read.end()) return bits;
+  const std::string expected = fmt::format("{}", fmt::join(read, ", "));
   if (bits >= 2 && bits <= 8) {
     return unsupported("{} is {}; this engine reads {}.", reader.path("bits"), bits, expected);
   }

@@ -140,28 +140,17 @@ void load_floats(DType type, const std::byte* bytes, std::span<float> out) {
 
 Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
                                              DType type, bool add_one) {
-  switch (stored.format) {
-    case StoredMatrix::Format::kBlocks:
-    case StoredMatrix::Format::kAffine:
-    case StoredMatrix::Format::kGptq:
-    case StoredMatrix::Format::kAwq:
-    case StoredMatrix::Format::kScaled:
-    case StoredMatrix::Format::kMicro:
-    case StoredMatrix::Format::kPacked:
-    case StoredMatrix::Format::kNf4:
-      if (!holds_the_same(stored, type) || add_one) break;
-      return open_packed(file, stored);
-    case StoredMatrix::Format::kPlain: {
-      TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
-      if (type == stored.dtype || type == DType::kF32) {
-        return std::make_unique<FloatRows>(std::move(bytes), stored.dtype, stored.columns, type,
-                                           add_one);
-      }
-      if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 && !add_one) {
-        return quantize_rows(std::move(bytes), stored.dtype, stored.columns, type);
-      }
-      break;
+  if (stored.format == StoredMatrix::Format::kPlain) {
+    TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
+    if (type == stored.dtype || type == DType::kF32) {
+      return std::make_unique<FloatRows>(std::move(bytes), stored.dtype, stored.columns, type,
+                                         add_one);
     }
+    if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 && !add_one) {
+      return quantize_rows(std::move(bytes), stored.dtype, stored.columns, type);
+    }
+  } else if (holds_the_same(stored, type) && !add_one) {
+    return open_packed(file, stored);
   }
   return unsupported("{}: tensor \"{}\" is {}; this engine does not turn it into {}.",
                      file.file_name(*stored.weight), stored.weight->name, describe(*stored.weight),

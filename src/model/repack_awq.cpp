@@ -37,9 +37,7 @@ class AwqReader final : public NumberReader {
 
  private:
   uint8_t number(const FileBytes& from, uint64_t line, uint64_t row) const {
-    uint32_t word = 0;
-    std::memcpy(&word, from.data() + (line * rows_ + row / 8 * 8) / 2, sizeof word);
-    return uint8_t(word >> (4 * kPlaces[row % 8]) & 15);
+    return uint8_t(word_at(from, (line * rows_ + row) / 8) >> (4 * kPlaces[row % 8]) & 15);
   }
 
   uint64_t rows_;

@@ -13,22 +13,6 @@ namespace {
 /// Rows taken together: their words stand side by side in the file.
 constexpr uint64_t kTile = 32;
 
-uint32_t word_at(std::span<const std::byte> bytes, uint64_t i) {
-  uint32_t word = 0;
-  std::memcpy(&word, bytes.data() + i * sizeof word, sizeof word);
-  return word;
-}
-
-/// Number `i` of `bits` bits of a stream whose words word(0), word(1), ... are.
-template <typename Word>
-uint32_t number_of(const Word& word, uint64_t i, uint32_t bits) {
-  const uint64_t bit = i * bits;
-  const uint32_t shift = uint32_t(bit % 32);
-  uint32_t value = word(bit / 32) >> shift;
-  if (shift + bits > 32) value |= word(bit / 32 + 1) << (32 - shift);
-  return value & ((1u << bits) - 1);
-}
-
 class GptqRows final : public RowSource {
  public:
   /// `order`: the stored column of each column; empty when they are the same.

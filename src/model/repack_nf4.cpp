@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/bits.h"
 #include "base/json.h"
 #include "model/matrix_search.h"
 #include "model/number_rows.h"
@@ -125,7 +126,7 @@ Result<NestedScales> read_nested(const TensorFile& file, const StoredMatrix& sto
     return wrong(kState);
   }
   NestedScales nested{.block = uint64_t(block->as_integer()), .offset = float(offset->as_number())};
-  const uint64_t blocks = (stored.scales->elements() + nested.block - 1) / nested.block;
+  const uint64_t blocks = ceil_div(stored.scales->elements(), nested.block);
   if (scales == nullptr || scales->bytes != blocks * sizeof(float)) return wrong(".nested_absmax");
   TOK_TRY(nested.map, file.data(*map));
   TOK_TRY(nested.scales, file.data(*scales));

@@ -127,12 +127,12 @@ class PackedRows final : public CopiedNumbers {
   }
   /// The numbers of a column of groups are one stream of bits, as in GPTQ.
   void zeros(uint64_t row, std::byte* out) const override {
-    const uint64_t bit = row * format_.bits, groups = groups_ / per_stored_;
+    const uint64_t groups = groups_ / per_stored_;
     for (uint64_t group = 0; group < groups_; ++group) {
-      uint32_t word = 0;
-      const uint64_t at = bit / 32 * groups + group / per_stored_;
-      std::memcpy(&word, zeros_.data() + at * sizeof word, sizeof word);
-      out[group] = std::byte(uint8_t(word >> (bit % 32) & ((1u << format_.bits) - 1)));
+      const auto word = [&](uint64_t i) {
+        return word_at(zeros_, i * groups + group / per_stored_);
+      };
+      out[group] = std::byte(number_of(word, row, format_.bits));
     }
   }
   bool flips() const override { return format_.bits == 8 && format_.offset == Offset::kMiddle; }

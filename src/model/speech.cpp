@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "base/bits.h"
-#include "base/packing.h"
-#include "formats/wishes.h"
 
 namespace tokamak {
 
@@ -30,16 +28,6 @@ std::string stage_input(size_t index) {
 
 std::string ahead_input(uint32_t ahead) {
   return fmt::format("ahead.{}", ahead);
-}
-
-Result<float> scalar(const TensorFile& file, const std::string& name) {
-  const TensorInfo* const info = find_or_wish(file, name, {1});
-  if (info == nullptr || info->elements() != 1 || !is_float_weight(info->dtype)) {
-    return invalid_input("The checkpoint has {} \"{}\"; expected one number of f32, f16 or bf16.",
-                         info == nullptr ? "no tensor" : "another tensor", name);
-  }
-  TOK_TRY(const auto bytes, file.data(*info));
-  return number_at(info->dtype, bytes.data());
 }
 
 ValueId SpeechBuilder::convolution(size_t index, uint32_t rows, uint32_t columns,

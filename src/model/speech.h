@@ -37,9 +37,6 @@ std::string stage_input(size_t index);
 /// more ahead of it: up to where it sees.
 std::string ahead_input(uint32_t ahead);
 
-/// The only element of a tensor of floats.
-Result<float> scalar(const TensorFile& file, const std::string& name);
-
 /// The input of the first stage.
 enum class SoundInput : uint8_t {
   kSamples,  // a row is a sample

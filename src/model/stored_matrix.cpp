@@ -135,9 +135,6 @@ class Locator : MatrixSearch {
     return with_type(4, part_group(), Offset::kZero);
   }
 
-  /// A group of any multiple of 128 is some of 128 that say the same.
-  uint64_t part_group() const { return found_.group % 128 == 0 ? 128 : found_.group; }
-
   /// Both have a row for each group of columns; that of the zeros has `words`.
   Result<void> scales_and_zeros(uint64_t words) {
     TOK_TRY(found_.scales, companion(*found_.weight, ".scales"));

@@ -130,47 +130,39 @@ TEST_P(ModelGolden, LogitsOfEveryPosition) {
   }
 }
 
+std::string case_name(const testing::TestParamInfo<ModelGolden::ParamType>& info) {
+  std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, ModelGolden,
                          testing::Combine(testing::ValuesIn(model_names()),
                                           testing::ValuesIn(setups())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         case_name);
 
 /// Heads of every kind: plain, windows and a cap, beside recurrent layers.
 INSTANTIATE_TEST_SUITE_P(Q8Cache, ModelGolden,
                          testing::Combine(testing::Values("llama_untied", "gemma3_softcap",
                                                           "qwen3_5_text"),
                                           testing::ValuesIn(q8_setups())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         case_name);
 
 INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
                          testing::Combine(testing::ValuesIn(family_names()),
                                           testing::ValuesIn(setups())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         case_name);
 
 INSTANTIATE_TEST_SUITE_P(Gguf, ModelGolden,
                          testing::Combine(testing::ValuesIn(gguf_names()),
                                           testing::ValuesIn(setups())),
-                         [](const auto& param) {
-                           std::string name = std::get<0>(param.param);
-                           std::ranges::replace(name, '-', '_');
-                           return name + "_" + std::get<1>(param.param).name;
-                         });
+                         case_name);
 
 /// Each packing once: op_parity_test has them all on every backend.
 INSTANTIATE_TEST_SUITE_P(Formats, ModelGolden,
                          testing::Combine(testing::ValuesIn(format_names()),
                                           testing::Values(setups().front())),
-                         [](const auto& param) {
-                           std::string name = std::get<0>(param.param);
-                           std::ranges::replace(name, '-', '_');
-                           return name + "_" + std::get<1>(param.param).name;
-                         });
+                         case_name);
 
 /// The vocabulary inside the file gives the ids that the one it was made from gave.
 TEST(GgufGoldens, EncodeTextsAsRecorded) {

@@ -15,6 +15,19 @@ namespace {
 
 const std::string kFormats = TOKAMAK_TEST_DATA "/formats/";
 
+/// The folders and GGUF files of a folder, sorted, without ".gguf".
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const bool is_gguf = entry.path().extension() == ".gguf";
+    if (is_gguf || entry.is_directory()) {
+      names.push_back((is_gguf ? entry.path().stem() : entry.path().filename()).string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 // The one table of tolerances on logits.
 /// Sums in f64, so what is left is where transformers itself rounds. Measured: 5e-6.
 constexpr double kCpu = 5e-5;
@@ -123,12 +136,7 @@ std::unique_ptr<Engine> open(const std::string& model, const DeviceSetup& setup,
 }
 
 std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(TOKAMAK_TEST_DATA "/models")) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
+  return names_in(TOKAMAK_TEST_DATA "/models");
 }
 
 std::string model_folder(const std::string& name) {
@@ -137,12 +145,7 @@ std::string model_folder(const std::string& name) {
 }
 
 std::vector<std::string> gguf_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(TOKAMAK_TEST_DATA "/gguf")) {
-    if (entry.path().extension() == ".gguf") names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
-  return names;
+  return names_in(TOKAMAK_TEST_DATA "/gguf");
 }
 
 std::string gguf_file(const std::string& name) {
@@ -151,15 +154,7 @@ std::string gguf_file(const std::string& name) {
 }
 
 std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFormats)) {
-    const bool is_gguf = entry.path().extension() == ".gguf";
-    if (is_gguf || entry.is_directory()) {
-      names.push_back((is_gguf ? entry.path().stem() : entry.path().filename()).string());
-    }
-  }
-  std::ranges::sort(names);
-  return names;
+  return names_in(kFormats);
 }
 
 std::vector<uint32_t> ids_of(const Json& json) {

@@ -20,17 +20,21 @@ constexpr size_t kTokens = 40;
 
 using Configs = std::map<std::string, std::vector<Json>, std::less<>>;
 
+std::set<std::filesystem::path> sorted_entries(const std::string& folder) {
+  std::set<std::filesystem::path> entries;
+  for (const auto& entry : std::filesystem::directory_iterator(TOKAMAK_TEST_DATA "/" + folder)) {
+    entries.insert(entry.path());
+  }
+  return entries;
+}
+
 /// Configs of the recorded models of plain weights, by the architecture that they name.
 const Configs& all_configs() {
   static const Configs all = [] {
     Configs found;
     for (const char* kind : {"models", "embeddings", "rerank", "speech"}) {
-      std::set<std::filesystem::path> folders;
-      const std::string place = std::string(TOKAMAK_TEST_DATA "/") + kind;
-      for (const auto& entry : std::filesystem::directory_iterator(place)) {
-        if (exists(entry.path() / "config.json")) folders.insert(entry.path());
-      }
-      for (const std::filesystem::path& folder : folders) {
+      for (const std::filesystem::path& folder : sorted_entries(kind)) {
+        if (!exists(folder / "config.json")) continue;
         Json config = read_json((folder / "config.json").string());
         const bool is_packed =
             config.find("quantization") != nullptr || config.find("quantization_config") != nullptr;
@@ -40,11 +44,7 @@ const Configs& all_configs() {
         found[name].push_back(std::move(config));
       }
     }
-    std::set<std::filesystem::path> recipes;
-    for (const auto& entry : std::filesystem::directory_iterator(TOKAMAK_TEST_DATA "/families")) {
-      recipes.insert(entry.path());
-    }
-    for (const std::filesystem::path& recipe : recipes) {
+    for (const std::filesystem::path& recipe : sorted_entries("families")) {
       Json config = *read_json(recipe.string()).find("config");
       found[config.find("architectures")->as_array()[0].as_string()].push_back(std::move(config));
     }

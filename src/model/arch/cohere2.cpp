@@ -4,6 +4,7 @@
 //   attention and MLP read the same norm, a layer norm without a bias
 //   neighbours turn together, in layers with a sliding window; those without have no positions
 //   logits have a factor; the head is the embedding table
+#include "model/decoder_fields.h"
 #include "model/families.h"
 
 namespace tokamak {
@@ -20,10 +21,7 @@ Result<DecoderSpec> read_cohere2(ConfigReader config) {
   c.logits_factor = float(config.positive("logit_scale", 0.0625));
   const uint32_t period =
       config.size("sliding_window_pattern", config.size("_sliding_window_pattern", 4));
-  if (config.flag("use_qk_norm", false)) {
-    return unsupported("{} is true; this engine runs this architecture without norms of heads.",
-                       config.path("use_qk_norm"));
-  }
+  TOK_TRY(refuse_flag(config, "use_qk_norm", "without norms of heads"));
   TOK_TRY(config.status());
   TOK_TRY(read_decoder_rope(config, c));
   TOK_TRY(const std::vector<bool> full, read_windows(config, c, period));

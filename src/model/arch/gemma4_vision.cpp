@@ -16,6 +16,7 @@
 
 #include "model/arch.h"
 #include "model/arch/gemma4_vision_config.h"
+#include "model/scalar.h"
 
 namespace tokamak {
 namespace {
@@ -33,10 +34,10 @@ struct Block {
     if (!c.clips) return x;
     constexpr float kMaxFloat = std::numeric_limits<float>::max();
     const std::string name = fmt::format("{}{}{}.{}", kTower, p, module, what);
-    const Result<float> low = number_in(file, name + "_min", -kMaxFloat);
-    const Result<float> high = number_in(file, name + "_max", kMaxFloat);
-    for (const Result<float>* limit : {&low, &high}) {
-      if (!*limit) b.reject(limit->error());
+    const Result<float> low = scalar_or(file, name + "_min", -kMaxFloat);
+    const Result<float> high = scalar_or(file, name + "_max", kMaxFloat);
+    for (const Result<float>* one : {&low, &high}) {
+      if (!*one) b.reject(one->error());
     }
     if (!low || !high || (*low <= -kMaxFloat && *high >= kMaxFloat)) return x;
     if (*low <= *high) return b.clamp(x, std::max(*low, -kMaxFloat), std::min(*high, kMaxFloat));

@@ -1,7 +1,6 @@
 #include "model/arch/gemma4_vision_config.h"
 
 #include "model/decoder_fields.h"
-#include "model/repack.h"
 
 namespace tokamak {
 
@@ -29,19 +28,6 @@ Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole) {
       "{}: {} heads of {} with {} key heads; this engine runs as many of both, of a "
       "multiple of 4.",
       config.where(), c.heads, c.head_dim, kv_heads);
-}
-
-Result<float> number_in(const TensorFile& file, const std::string& name, float missing) {
-  const TensorInfo* tensor = file.find(name);
-  if (tensor == nullptr) return missing;
-  if (tensor->elements() != 1 || !is_float_weight(tensor->dtype)) {
-    return invalid_input("{}: tensor \"{}\" is {}, expected one f32, f16 or bf16.",
-                         file.file_name(*tensor), name, describe(*tensor));
-  }
-  TOK_TRY(const FileBytes bytes, file.data(*tensor));
-  float value = 0;
-  load_floats(tensor->dtype, bytes.data(), {&value, 1});
-  return value;
 }
 
 }  // namespace tokamak

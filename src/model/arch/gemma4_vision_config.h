@@ -1,7 +1,6 @@
 // The fields of config.json for the vision tower of Gemma 4. Reference:
 // transformers/models/gemma4/configuration_gemma4.py, Gemma4VisionConfig.
 #pragma once
-#include "formats/tensor_file.h"
 #include "graph/ops.h"
 #include "model/config.h"
 
@@ -17,8 +16,5 @@ struct Gemma4VisionConfig {
 
 /// `whole` is config.json; `out` is the width of the text model.
 Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole);
-
-/// The number that a tensor of one element holds; `missing` where there is none.
-Result<float> number_in(const TensorFile& file, const std::string& name, float missing);
 
 }  // namespace tokamak

@@ -11,6 +11,7 @@
 #include "base/packing.h"
 #include "model/arch.h"
 #include "model/arch/lfm2.h"
+#include "model/scalar.h"
 
 namespace tokamak {
 namespace {

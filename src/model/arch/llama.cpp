@@ -1,6 +1,7 @@
 // Llama, and families that differ from it in a field or two.
 #include <cmath>
 
+#include "model/decoder_fields.h"
 #include "model/families.h"
 #include "model/rope_config.h"
 
@@ -48,10 +49,7 @@ Result<DecoderSpec> read_smollm3(ConfigReader config) {
   c.mlp_bias = config.flag("mlp_bias", false);
   const uint32_t interval = config.size("no_rope_layer_interval", 4);
   const std::vector<uint32_t> turns = config.counts("no_rope_layers");
-  if (config.flag("use_sliding_window", false)) {
-    return unsupported("{} is true; this engine runs this architecture with full attention.",
-                       config.path("use_sliding_window"));
-  }
+  TOK_TRY(refuse_flag(config, "use_sliding_window", "with full attention"));
   TOK_TRY(config.status());
   if (!turns.empty() && turns.size() != c.layers) {
     return invalid_input("{} has {} entries, expected {} (num_hidden_layers).",

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "model/arch/moonshine_streaming_config.h"
+#include "model/scalar.h"
 
 namespace tokamak {
 namespace {

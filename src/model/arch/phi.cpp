@@ -4,6 +4,7 @@
 //   layer norms and biases everywhere, of the logits too; an MLP without a gate
 //   attention and MLP read the same norm, and both are added to x
 //   a part of each head turns
+#include "model/decoder_fields.h"
 #include "model/families.h"
 
 namespace tokamak {
@@ -17,10 +18,7 @@ Result<DecoderSpec> read_phi(ConfigReader config) {
   c.names = {
       .norm = "final_layernorm", .output = "self_attn.dense", .up = "mlp.fc1", .down = "mlp.fc2"};
   c.parallel = c.plain_mlp = c.qkv_bias = c.output_bias = c.mlp_bias = c.head_bias = true;
-  if (config.flag("qk_layernorm", false)) {
-    return unsupported("{} is true; this engine runs this architecture without norms of heads.",
-                       config.path("qk_layernorm"));
-  }
+  TOK_TRY(refuse_flag(config, "qk_layernorm", "without norms of heads"));
   TOK_TRY(config.status());
   TOK_TRY(read_partial_rope(config, c, 0.5));
   return c;

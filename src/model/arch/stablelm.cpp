@@ -4,6 +4,7 @@
 //   layer norms with biases; q, k and v may have biases
 //   a quarter of each head turns
 //   attention and MLP may read the same norm
+#include "model/decoder_fields.h"
 #include "model/families.h"
 
 namespace tokamak {
@@ -16,10 +17,7 @@ Result<DecoderSpec> read_stablelm(ConfigReader config) {
   c.qkv_bias = config.flag("use_qkv_bias", false);
   c.parallel = config.flag("use_parallel_residual", false);
   if (c.parallel) c.norms.mlp = "";
-  if (config.flag("qk_layernorm", false)) {
-    return unsupported("{} is true; this engine runs this architecture without norms of heads.",
-                       config.path("qk_layernorm"));
-  }
+  TOK_TRY(refuse_flag(config, "qk_layernorm", "without norms of heads"));
   TOK_TRY(config.status());
   TOK_TRY(read_partial_rope(config, c, 0.25));
   return c;
