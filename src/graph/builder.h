@@ -75,6 +75,10 @@ class GraphBuilder {
                       GatedDelta attributes) {
     return one(attributes, {qkv, ab, rates, state});
   }
+  ValueId selective_scan(ValueId xbc, ValueId dt, ValueId params, ValueId state,
+                         SelectiveScan attributes) {
+    return one(attributes, {xbc, dt, params, state});
+  }
   struct Routed {
     ValueId shares, chosen;
   };

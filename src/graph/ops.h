@@ -18,6 +18,7 @@
 #include "graph/fused_ops.h"
 #include "graph/library_ops.h"
 #include "graph/lora_ops.h"
+#include "graph/recurrent_ops.h"
 #include "graph/sampling_ops.h"
 #include "graph/sound_ops.h"
 
@@ -152,31 +153,6 @@ struct ShortConv {
   bool operator==(const ShortConv&) const = default;
 };
 
-/// The gated delta rule (arXiv:2412.06464), a step per token and value head. Value head h reads key
-/// head h / (heads / key_heads), or with `tiled` h % key_heads:
-///     q, k = l2norm(q) / sqrt(dk), l2norm(k)         l2norm(x) = x rsqrt(sum x² + 1e-6)
-///     S    = exp(-exp(log_rate) softplus(a + bias)) S
-///     S    = S + k (sigmoid(b) (v - kᵀ S))ᵀ
-///     y    = qᵀ S
-/// A row of qkv begins with key_heads q, then as many k, each of dk, then heads v of dv; a row of
-/// ab ends in the heads' a, then their b; rates are the log_rate (with `negated` -exp of it), then
-/// the bias. The state is S,
-/// zero at position 0 whatever it holds.
-///     (qkv [T, at least 2*key_heads*dk + heads*dv], ab [T, at least 2*heads], rates [2, heads],
-///      state [heads, dk, dv]) -> [T, heads*dv], state
-struct GatedDelta {
-  static constexpr std::string_view kName = "gated_delta";
-  uint32_t key_heads = 0;
-  bool tiled = false;
-  bool negated = false;
-  static void fields(auto& op, auto&& visit) {
-    visit("key_heads", op.key_heads);
-    visit("tiled", op.tiled);
-    visit("negated", op.negated);
-  }
-  bool operator==(const GatedDelta&) const = default;
-};
-
 /// Columns first .. first + count - 1           (x [T, n]) -> [T, count]
 struct Columns {
   static constexpr std::string_view kName = "columns";
@@ -205,13 +181,13 @@ struct LastRow {
 };
 
 using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, Route, ExpertLinear, ExpertSum, ExpertColumns,
-                        Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
-                        MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake, CausalConv,
-                        TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
-                        TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv, SplitLinear,
-                        LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu,
-                        ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp>;
+                        ShortConv, GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum,
+                        ExpertColumns, Columns, GatherColumns, LayerNorm, Activate, AddPositions,
+                        FirstRow, MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake,
+                        CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima,
+                        TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
+                        SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend,
+                        ExpertGlu, ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -23,7 +23,7 @@ void imply_state(const Op& op, TensorDesc& value) {
     value.state = kv_cache_spec(heads, head_dim, value.window);
   } else if (is_any<NextToken, BlockMaxima, TopKTokens, SampleToken>(op)) {
     value.state = StateSpec{StateKind::kSampled};
-  } else if (is_any<ShortConv, GatedDelta, FusedLinear>(op)) {
+  } else if (is_any<ShortConv, GatedDelta, SelectiveScan, FusedLinear>(op)) {
     value.state = StateSpec{StateKind::kRecurrent};
   }
 }

@@ -104,6 +104,9 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<GatedDelta>(op)) {
     p.inputs = {x, tensor({kTokens, 4}), tensor({2, 2})};
     p.outputs = {tensor({kTokens, 32}), tensor({2, 16, 16})};
+  } else if (std::holds_alternative<SelectiveScan>(op)) {
+    p.inputs = {x, tensor({kTokens, 4}), tensor({3, 2})};
+    p.outputs = {tensor({kTokens, 32}), tensor({2, 16, 16})};
   } else if (std::holds_alternative<Route>(op)) {
     p.inputs = {x};
     p.outputs = {tensor({kTokens, 1}), tensor({kTokens, 1}, DType::kU32)};

@@ -17,6 +17,7 @@
 #include "kernels/conv/unfold.h"
 #include "kernels/cuda/variants.h"
 #include "kernels/delta/gated_delta.h"
+#include "kernels/delta/selective_scan.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/embed/embed.h"
 #include "kernels/embed/positions.h"
@@ -47,10 +48,11 @@ std::vector<KernelVariant> collect() {
         fused_norm_variants(),     group_norm_variants(),   unfold_variants(),
         half_snake_variants(),     causal_conv_variants(),  transposed_conv_variants(),
         elementwise_variants(),    rope_variants(),         attention_variants(),
-        step_attention_variants(), conv_variants(),         delta_variants(),
+        step_attention_variants(), conv_variants(),         gated_delta_variants(),
         expert_variants(),         fused_expert_variants(), sampling_variants(),
         sample_token_variants(),   top_token_variants(),    library_variants(),
-        lora_variants(),           norm_add_variants(),     rope_append_variants()}) {
+        lora_variants(),           norm_add_variants(),     rope_append_variants(),
+        selective_scan_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -379,6 +379,10 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       // Per token: its decay, two products with it, and a product added to it.
       cost.flops += 7 * tokens * element_count(out.shape, 1);
     }
+    if (is_state && std::holds_alternative<SelectiveScan>(step.op)) {
+      // The same with one product instead of two.
+      cost.flops += 5 * tokens * element_count(out.shape, 1);
+    }
   }
   return cost;
 }

@@ -14,7 +14,6 @@ constexpr uint32_t kVocab = kSelfTestVocab;
 constexpr uint32_t kOddHeads = kSelfTestHeads, kOddHead = kSelfTestHead;
 constexpr uint32_t kOdd = kOddHeads * kOddHead;
 constexpr double kExact = kSelfTestExact, kSum = kSelfTestSum, kFunction = kSelfTestFunction;
-constexpr double kDelta = 1e-5;
 
 constexpr float kFactor = -0.7f;  // of scale, where any will do
 
@@ -250,24 +249,6 @@ void add_attention(std::vector<SelfTestCase>& all, const Steps& steps) {
       all.push_back(w.finish(y, steps, self_test_attention(kind.cache)));
     }
   }
-}
-
-/// States that the first step must not read, changed by the second.
-void add_recurrent(std::vector<SelfTestCase>& all, const Steps& steps) {
-  {
-    Writer w(fmt::format("short_conv silu {} x 4", kOdd), ShortConv::kName);
-    const ValueId x = w.activation(kOdd), taps = w.random("w", {kOdd, 4});
-    const ValueId state = w.graph().recurrent("rows", {3, kOdd});
-    const ValueId bias = w.random("b", {kOdd});
-    const ValueId y = w.graph().short_conv(x, taps, state, Activation::kSilu, bias);
-    all.push_back(w.finish(y, steps, kFunction));
-  }
-  Writer w("gated_delta 4/2 40 x 36", GatedDelta::kName);
-  const ValueId qkv = w.activation(2 * 2 * 40 + 4 * 36), ab = w.activation(8, 2);
-  const ValueId rates = w.random("rates", {2, 4});
-  const ValueId state = w.graph().recurrent("s", {4, 40, 36});
-  const ValueId y = w.graph().gated_delta(qkv, ab, rates, state, {.key_heads = 2});
-  all.push_back(w.finish(y, steps, kDelta));
 }
 
 /// The cases that only steps of one token have.

@@ -419,6 +419,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "gather_columns") return gather_columns_cases();
   if (op == "short_conv") return short_conv_cases();
   if (op == "gated_delta") return gated_delta_cases();
+  if (op == "selective_scan") return selective_scan_cases();
   if (op == "route") return route_cases();
   if (op == "expert_linear") return expert_linear_cases();
   if (op == "expert_glu") return expert_glu_cases();

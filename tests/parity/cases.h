@@ -25,6 +25,7 @@ std::vector<Case> group_norm_cases();
 Case cross_attention_case(DType cache, const Steps& steps, uint32_t end);
 std::vector<Case> short_conv_cases();
 std::vector<Case> gated_delta_cases();
+std::vector<Case> selective_scan_cases();
 std::vector<Case> route_cases();
 std::vector<Case> expert_linear_cases();
 std::vector<Case> expert_glu_cases();

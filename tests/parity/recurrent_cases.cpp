@@ -79,4 +79,34 @@ std::vector<Case> gated_delta_cases() {
   return all;
 }
 
+std::vector<Case> selective_scan_cases() {
+  struct Kind {
+    uint32_t groups, heads, n, p;
+    float range;          // of dt and the params
+    uint32_t others = 0;  // of the one row that has all; dt has a factor and bounds then
+  };
+  std::vector<Case> all;
+  for (const Kind& kind : {Kind{1, 1, 16, 16, 2}, Kind{2, 4, 32, 32, 1}, Kind{1, 3, 16, 40, 1},
+                           Kind{1, 2, 128, 64, 2}, Kind{1, 2, 256, 24, 1}, Kind{2, 2, 5, 3, 100},
+                           Kind{3, 3, 21, 33, 4}, Kind{2, 4, 16, 8, 1, 10}}) {
+    for (const Steps& steps : {kTwelve, kBlocks}) {
+      CaseBuilder b(fmt::format("selective_scan {}/{} {}x{} {} {}", kind.heads, kind.groups, kind.n,
+                                kind.p, kind.others, label(steps)));
+      const uint32_t h = kind.heads, width = h * kind.p + 2 * kind.groups * kind.n;
+      const bool whole = kind.others != 0;
+      const ValueId xbc = b.activation(whole ? width + kind.others + h : width);
+      const ValueId dt = whole ? xbc : b.activation(h, kind.range);
+      const std::vector<float> negative(size_t{3} * h, -0.7f);
+      const ValueId params = whole ? b.constant("params", {3, h}, negative)
+                                   : b.random("params", {3, h}, DType::kF32, kind.range);
+      const ValueId state = b.graph().recurrent("s", {h, kind.n, kind.p});
+      SelectiveScan op{.groups = kind.groups, .negated = whole};
+      if (whole) op.dt_factor = 1.5f, op.low = 0.2f, op.high = 0.6f;
+      const ValueId y = b.graph().selective_scan(xbc, dt, params, state, op);
+      all.push_back(b.finish(y, steps, kDelta));
+    }
+  }
+  return all;
+}
+
 }  // namespace tokamak::parity

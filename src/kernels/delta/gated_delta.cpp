@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/launch.h"
+#include "kernels/delta/recurrence.h"
 
 namespace tokamak {
 namespace {
@@ -11,10 +11,6 @@ double dot(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += double(a[i]) * b[i];
   return sum;
-}
-
-double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
 /// One token of one head. s: [dk, dv], y: [dv].
@@ -64,44 +60,18 @@ void gated_delta_reference(const CpuCall& call) {
   }
 }
 
-// 8192 of the 16384 bytes of workgroup memory hold the q and k of some tokens.
-constexpr uint32_t kStagedBytes = 8192;
-
-std::string gated_delta_refuses(const Problem& p, const DeviceInfo&) {
-  const uint32_t dk = uint32_t(p.outputs[1].shape[1]);
-  return dk <= 1024 ? "" : fmt::format("keys of {} elements exceed 1024", dk);
-}
-
 Launch gated_delta_launch(const Problem& p, const DeviceInfo&) {
-  const Shape& state = p.outputs[1].shape;
-  const uint32_t heads = uint32_t(state[0]), dk = uint32_t(state[1]), dv = uint32_t(state[2]);
-  const uint32_t cols = power_of_two(dv, 8, 32), parts = power_of_two(dk / 16, 1, 8);
-  const uint32_t quads = ceil_div(dk, 4 * parts), threads = cols * parts;
-  const uint32_t row_bytes = quads * parts * 4 * uint32_t(sizeof(float));
-  const uint32_t most = std::min({p.max_tokens, threads, 16u});
-  const uint32_t tokens = power_of_two(kStagedBytes / (2 * row_bytes), 1, std::bit_floor(most));
   const auto& op = p.as<GatedDelta>();
-  return {.constants = {{"KEY_HEADS", op.key_heads},
-                        {"TILED", uint32_t{op.tiled}},
-                        {"NEGATED", uint32_t{op.negated}},
-                        {"HEADS", heads},
-                        {"DK", dk},
-                        {"DV", dv},
-                        {"WIDTH", uint32_t(p.inputs[0].shape[1])},
-                        {"AB_WIDTH", uint32_t(p.inputs[1].shape[1])},
-                        {"COLS", cols},
-                        {"PARTS", parts},
-                        {"QUADS", quads},
-                        {"TOKENS", tokens},
-                        {"LOADERS", std::min(threads / tokens, 16u)}},
-          .sources = {"delta/gated_delta.wgsl", "wgsl/entry.wgsl"},
-          .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}, .z = {1, 0, true}}};
+  return recurrence_launch(p, "gated_delta",
+                           {{"KEY_HEADS", op.key_heads},
+                            {"TILED", uint32_t{op.tiled}},
+                            {"NEGATED", uint32_t{op.negated}}});
 }
 
 constexpr KernelVariant kGatedDeltaVariants[] = {
     {.name = "gated_delta.wgsl",
      .op = op_index<GatedDelta>(),
-     .refuses = gated_delta_refuses,
+     .refuses = recurrence_refuses,
      .launch = gated_delta_launch},
     {.name = "gated_delta.cpu",
      .op = op_index<GatedDelta>(),
@@ -111,7 +81,7 @@ constexpr KernelVariant kGatedDeltaVariants[] = {
 
 }  // namespace
 
-std::span<const KernelVariant> delta_variants() {
+std::span<const KernelVariant> gated_delta_variants() {
   return kGatedDeltaVariants;
 }
 

@@ -24,5 +24,5 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
-std::span<const KernelVariant> delta_variants();
+std::span<const KernelVariant> gated_delta_variants();
 }

@@ -1,172 +1,30 @@
-// COLS columns of one head's state per workgroup: grid.x are the blocks of columns, grid.y the
-// heads, grid.z the slots. A lane holds 4 * QUADS rows of one column in registers, PARTS lanes share a column.
-// Contract: gated_delta.h.
-//
-// Both products of a token with S come from the state before it, so that they meet in one barrier:
-//   y = q^T (g S + k d^T) = g q^T S + (q . k) d
-@group(0) @binding(INPUT_0) var<storage, read> qkv: array<f32>;
-@group(0) @binding(INPUT_1) var<storage, read> ab: array<f32>;
-@group(0) @binding(INPUT_2) var<storage, read> rates: array<f32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
-@group(0) @binding(OUTPUT_1) var<storage, read_write> state: array<f32>;
-
-const ROW_QUADS = QUADS * PARTS;  // of a staged q or k, zeros after DK
-const THREADS = COLS * PARTS;
-
-struct Token {
-  decay: f32,    // g
-  step: f32,     // sigmoid(b)
-  k_scale: f32,  // of the l2 norm, and of the score for q
-  q_scale: f32,
-  qk: f32,  // both normed
-}
-
-var<workgroup> queries: array<vec4<f32>, TOKENS * ROW_QUADS>;
-var<workgroup> keys: array<vec4<f32>, TOKENS * ROW_QUADS>;
-var<workgroup> values: array<f32, TOKENS * COLS>;
-var<workgroup> tokens: array<Token, TOKENS>;
-// Two sets by turns, so that a token's sums are read while the next one's are written.
-var<workgroup> lane_sums: array<vec2<f32>, 2u * THREADS>;
-
-fn quad(start: u32, first: u32) -> vec4<f32> {
-  var four = vec4<f32>();
-  for (var i = 0u; i < 4u; i++) {
-    if (first + i < DK) {
-      four[i] = qkv[start + first + i];
-    }
-  }
-  return four;
-}
-
-// Stages q, k and v of up to TOKENS tokens. LOADERS lanes share a token's q and k.
-fn stage(first: u32, count: u32, head: u32, column: u32, lane: u32) {
+// The gated delta rule on recurrence.wgsl. Contract: gated_delta.h.
+fn query_start(t: u32, head: u32) -> u32 {
   let key_head = select(head / (HEADS / KEY_HEADS), head % KEY_HEADS, TILED == 1u);
-  let own = lane / LOADERS;
-  if (own < count) {
-    let q_start = (first + own) * WIDTH + key_head * DK;
-    let k_start = q_start + KEY_HEADS * DK;
-    var qq = 0.0;
-    var kk = 0.0;
-    var qk = 0.0;
-    for (var i = lane % LOADERS; i < ROW_QUADS; i += LOADERS) {
-      let q = quad(q_start, 4u * i);
-      let k = quad(k_start, 4u * i);
-      queries[own * ROW_QUADS + i] = q;
-      keys[own * ROW_QUADS + i] = k;
-      qq += dot(q, q);
-      kk += dot(k, k);
-      qk += dot(q, k);
-    }
-    lane_sums[lane] = vec2(qq, kk);
-    lane_sums[THREADS + lane] = vec2(qk, 0.0);
-  }
-  for (var i = lane; i < count * COLS; i += THREADS) {
-    let c = column + i % COLS;
-    if (c < DV) {
-      values[i] = qkv[(first + i / COLS) * WIDTH + 2u * KEY_HEADS * DK + head * DV + c];
-    } else {
-      values[i] = 0.0;
-    }
-  }
+  return t * WIDTH + key_head * DK;
 }
 
-// exp(log_rate) softplus(x). With e = exp(-|x|), softplus(x) = max(x, 0) + log(1 + e), which rounds a
-// small e away; log(1 + e) = 2 artanh(z) with z = e / (2 + e) does not.
-fn decay_rate(log_rate: f32, x: f32) -> f32 {
-  let e = exp(-min(abs(x), 80.0));
-  let z = e / (2.0 + e);
-  let q = z * z;
-  var series = 1.0 / 11.0 + q / 13.0;
-  series = 1.0 / 7.0 + q * (1.0 / 9.0 + q * series);
-  series = 1.0 + q * (1.0 / 3.0 + q * (1.0 / 5.0 + q * series));
-  let log_ratio = 2.0 / (2.0 + e) * series;  // log(1 + e) / e
-  if (x < 0.0) {
-    return exp(clamp(log_rate + x, -80.0, 80.0)) * log_ratio;
-  }
-  return exp(clamp(log_rate, -80.0, 80.0)) * (x + e * log_ratio);
+fn key_start(t: u32, head: u32) -> u32 {
+  return query_start(t, head) + KEY_HEADS * DK;
 }
 
-fn describe(t: u32, head: u32, own: u32) {
-  var sums = vec3<f32>();
-  for (var i = own * LOADERS; i < (own + 1u) * LOADERS; i++) {
-    sums += vec3(lane_sums[i], lane_sums[THREADS + i].x);
-  }
-  let end = (t + 1u) * AB_WIDTH;
-  let a = ab[end - 2u * HEADS + head];
-  let b = ab[end - HEADS + head];
+fn value_start(t: u32, head: u32) -> u32 {
+  return t * WIDTH + 2u * KEY_HEADS * DK + head * DV;
+}
+
+// The token that has those sums of q q, k k and q k.
+fn token_of(t: u32, head: u32, qq: f32, kk: f32, qk: f32) -> Token {
+  let end = (t + 1u) * NUMBERS;
+  let a = numbers[end - 2u * HEADS + head];
+  let b = numbers[end - HEADS + head];
   var log_rate = rates[head];
   if (NEGATED == 1u) {
     log_rate = log(max(-log_rate, 1e-37));
   }
-  let rate = decay_rate(log_rate, a + rates[HEADS + head]);
-  let q_scale = inverseSqrt(sums.x + 1e-6) * inverseSqrt(f32(DK));
-  let k_scale = inverseSqrt(sums.y + 1e-6);
-  tokens[own] = Token(exp(-min(rate, 80.0)), 1.0 / (1.0 + exp(min(-b, 80.0))), k_scale, q_scale,
-                      sums.z * q_scale * k_scale);
-}
-
-fn run(group: vec3<u32>, lane: u32) {
-  let head = group.y;
-  let own_column = lane % COLS;
-  let column = group.x * COLS + own_column;
-  let part = lane / COLS;
-  let own_quad = part * QUADS;
-  let slot = group.z;
-  let start = batch.slot[slot].start;
-  let rows = batch.slot[slot].count;
-  let state_start = ((batch.slot[slot].index * HEADS + head) * DK + 4u * own_quad) * DV + column;
-
-  var s: array<vec4<f32>, QUADS>;
-  for (var i = 0u; i < QUADS; i++) {
-    var four = vec4<f32>();
-    for (var j = 0u; j < 4u; j++) {
-      if (batch.slot[slot].position != 0u && column < DV && 4u * (own_quad + i) + j < DK) {
-        four[j] = state[state_start + (4u * i + j) * DV];
-      }
-    }
-    s[i] = four;
-  }
-
-  for (var first = 0u; first < rows; first += TOKENS) {
-    let count = min(TOKENS, rows - first);
-    workgroupBarrier();
-    stage(start + first, count, head, group.x * COLS, lane);
-    workgroupBarrier();
-    if (lane < count) {
-      describe(start + first + lane, head, lane);
-    }
-    workgroupBarrier();
-    for (var t = 0u; t < count; t++) {
-      let token = tokens[t];
-      let row = t * ROW_QUADS + own_quad;
-      var sums = vec2<f32>();
-      for (var i = 0u; i < QUADS; i++) {
-        sums += vec2(dot(keys[row + i], s[i]), dot(queries[row + i], s[i]));
-      }
-      let bank = (t % 2u) * THREADS;
-      lane_sums[bank + lane] = sums;
-      workgroupBarrier();
-      var total = vec2<f32>();
-      for (var i = 0u; i < PARTS; i++) {
-        total += lane_sums[bank + i * COLS + own_column];
-      }
-      let d = token.step *
-              (values[t * COLS + own_column] - token.decay * token.k_scale * total.x);
-      if (part == 0u && column < DV) {
-        y[(start + first + t) * HEADS * DV + head * DV + column] =
-            token.decay * token.q_scale * total.y + token.qk * d;
-      }
-      for (var i = 0u; i < QUADS; i++) {
-        s[i] = token.decay * s[i] + keys[row + i] * (token.k_scale * d);
-      }
-    }
-  }
-
-  for (var i = 0u; i < QUADS; i++) {
-    for (var j = 0u; j < 4u; j++) {
-      if (column < DV && 4u * (own_quad + i) + j < DK) {
-        state[state_start + (4u * i + j) * DV] = s[i][j];
-      }
-    }
-  }
+  let decay = exp(-min(decay_rate(log_rate, a + rates[HEADS + head]), 80.0));
+  let q_scale = inverseSqrt(qq + 1e-6) * inverseSqrt(f32(DK));
+  let k_scale = inverseSqrt(kk + 1e-6);
+  let step = 1.0 / (1.0 + exp(min(-b, 80.0)));
+  return Token(decay, step, decay * k_scale, k_scale, decay * q_scale,
+               qk * q_scale * k_scale, 0.0);
 }
