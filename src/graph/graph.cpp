@@ -84,7 +84,8 @@ bool has_sound_types(const TensorDesc& value) {
   if (weight == nullptr || std::ranges::none_of(weight->parts, typed)) return true;
   uint64_t rows = 0;
   for (const WeightPart& part : weight->parts) {
-    if (!part.dtype || !is_matrix_dtype(*part.dtype) || part.rows == 0 || part.rows % 2 != 0) {
+    if (!part.dtype || !is_matrix_dtype(*part.dtype) || part.rows == 0 || part.rows % 2 != 0 ||
+        part.factor != 1) {
       return false;
     }
     rows += part.rows;

@@ -56,6 +56,7 @@ struct WeightPart {
   uint32_t rows = 0;  // 0: all
   uint32_t rope_heads = 0;
   std::optional<DType> dtype = std::nullopt;
+  float factor = 1;  // of what is read as f32
   bool operator==(const WeightPart&) const = default;
 };
 

@@ -108,6 +108,7 @@ const  @table: bf16[50,8] = weight "table"
 const  @order: u32[8] = order "q.g_idx"
 const  @orders: u32[2,8] = order "e.0.g_idx" ""
 const  @both: q8_0[64,32] = concat "q"[0:32] ~heads=4 "k" ~heads=2
+const  @factors: f32[8] = concat "v"[0:6] * 0.5 "v"[6:8]
 %0: f32[T,8] = embed @t, @table {scale=1}
 %1: f32[T,8] = gather_columns %0, @order
 return %1
@@ -120,6 +121,7 @@ return %1
   const auto& parts = std::get<Weight>(graph->values[4].recipe).parts;
   EXPECT_EQ(parts[0].rope_heads, 4u);
   EXPECT_EQ(parts[1].rope_heads, 2u);
+  EXPECT_EQ(std::get<Weight>(graph->values[5].recipe).parts[0].factor, 0.5f);
 }
 
 TEST(GraphText, RejectsEmptyRangesAndShortPartsOfAnotherLength) {
@@ -443,8 +445,10 @@ TEST(RowRange, KeepsThePartsThatHaveRowsInIt) {
 TEST(RowRange, KeepsWhatElseAPartSays) {
   WeightPart part("q");
   part.rope_heads = 3;
+  part.factor = 2;
   const TensorDesc range = row_range(matrix(12, {{part}}), 4, 6);
   EXPECT_EQ(std::get<Weight>(range.recipe).parts.front().rope_heads, 3u);
+  EXPECT_EQ(std::get<Weight>(range.recipe).parts.front().factor, 2.0f);
 }
 
 TEST(RowRange, TakesPartsOfUnsaidLengthToBeEquallyLong) {

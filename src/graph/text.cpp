@@ -189,6 +189,7 @@ std::string part_text(const WeightPart& part) {
   }
   if (part.rope_heads != 0) text += fmt::format(" ~heads={}", part.rope_heads);
   if (part.dtype) text += fmt::format(" as {}", dtype_name(*part.dtype));
+  if (part.factor != 1) text += fmt::format(" * {}", part.factor);
   return text;
 }
 
@@ -223,6 +224,9 @@ Result<WeightPart> parse_part(Scanner& scan) {
   }
   if (scan.take("as")) {
     TOK_TRY(part.dtype, parse_dtype(scan));
+  }
+  if (scan.take("*")) {
+    TOK_TRY(part.factor, scan.number());
   }
   return part;
 }

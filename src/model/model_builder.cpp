@@ -300,10 +300,11 @@ ValueId ModelBuilder::pieces_of_vector(const std::string& name, const std::vecto
   return constant(value_name(name), {size}, DType::kF32, std::move(weight));
 }
 
-ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one) {
+ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one, float factor) {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const std::string full = full_name(name);
   WeightPart part(full);
+  part.factor = factor;
   if (const TensorInfo* info = stored_vector(full, size)) {
     part.rope_heads = info->rope_heads;
     add_one = add_one && !info->raised;
@@ -314,13 +315,18 @@ ValueId ModelBuilder::vector(std::string_view name, uint32_t size, bool add_one)
   return id;
 }
 
-ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
-  const std::string name = fmt::format("ones.{}", size);
+ValueId ModelBuilder::filled(float value, uint32_t size) {
+  const std::string name =
+      value == 1 ? fmt::format("ones.{}", size) : fmt::format("fill.{}.{}", value, size);
   auto found = made_.find(name);
   if (found == made_.end()) {
-    found = made_.emplace(name, constant(name, {size}, DType::kF32, Fill{1})).first;
+    found = made_.emplace(name, constant(name, {size}, DType::kF32, Fill{value})).first;
   }
-  return rms_norm(x, found->second, eps);
+  return found->second;
+}
+
+ValueId ModelBuilder::plain_norm(ValueId x, uint32_t size, float eps) {
+  return rms_norm(x, filled(1, size), eps);
 }
 
 ValueId ModelBuilder::projection(ValueId x, std::string_view name, uint32_t rows, bool bias) {
@@ -354,29 +360,6 @@ ValueId ModelBuilder::expert_projection(ValueId x, std::string_view name,
     x = found->second;
   }
   return expert_linear(x, all.matrix, chosen, experts);
-}
-
-ValueId ModelBuilder::convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
-                                  Activation activation, bool bias) {
-  const uint32_t columns = uint32_t(at(x).shape[1]);
-  const std::string full = full_name(fmt::format("{}.weight", name));
-  const TensorInfo* info = find_or_wish(file_, full, {columns, 1, taps});
-  if (info == nullptr) {
-    reject({ErrorCode::kInvalidInput,
-            fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape "
-                        "[{}, 1, {}].",
-                        full, columns, taps)});
-  } else if (!is_float_weight(info->dtype) || info->shape.size() < 2 ||
-             info->shape.front() != columns || info->elements() != uint64_t{columns} * taps) {
-    reject({ErrorCode::kInvalidInput,
-            fmt::format("{}: tensor \"{}\" is {}, expected [{}, 1, {}] of f32, f16 or bf16 as "
-                        "config.json says.",
-                        file_.file_name(*info), full, describe(*info), columns, taps)});
-  }
-  const ValueId w = constant(value_name(full), {columns, taps}, DType::kF32, Weight{{full}});
-  const ValueId rows = recurrent(fmt::format("conv.{}", layer), {Dim{taps} - 1, columns});
-  if (!bias) return short_conv(x, w, rows, activation);
-  return short_conv(x, w, rows, activation, vector(fmt::format("{}.bias", name), columns));
 }
 
 ValueId ModelBuilder::token_ids() {

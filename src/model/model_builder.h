@@ -62,11 +62,13 @@ class ModelBuilder : public GraphBuilder {
   ValueId table_row(std::string_view name, uint32_t row, uint32_t columns);
   /// Pieces of a vector in f32, one after another.
   ValueId pieces_of_vector(const std::string& name, const std::vector<Rows>& pieces);
-  /// A vector [size] in f32; `add_one` for norms stored as w - 1.
-  ValueId vector(std::string_view name, uint32_t size, bool add_one = false);
+  /// A vector [size] in f32, times `factor`; `add_one` for norms stored as w - 1.
+  ValueId vector(std::string_view name, uint32_t size, bool add_one = false, float factor = 1);
   ValueId vector(std::string_view name, Rows rows);
   /// Vectors of [size] as the rows of f32 [vectors, size]; `name` is the value's own.
   ValueId vectors(std::string_view name, const std::vector<std::string>& tensors, uint32_t size);
+  /// A vector [size] whose elements are all that number.
+  ValueId filled(float value, uint32_t size);
   /// A norm that has no weight.
   ValueId plain_norm(ValueId x, uint32_t size, float eps);
   /// A layer norm with the tensors name + ".weight" and, where `bias`, name + ".bias".
@@ -90,9 +92,15 @@ class ModelBuilder : public GraphBuilder {
                             uint32_t columns, ValueId chosen);
 
   /// A causal convolution of each column of x by itself, with the state of `layer`. The weights are
-  /// name + ".weight" [columns, 1, taps] and, where `bias`, name + ".bias".
+  /// name + ".weight" [columns, 1, taps] and, where `bias`, name + ".bias". The weights of the
+  /// first columns are times the first of `factors`, unless there are none, and so on.
+  struct Factor {
+    uint32_t rows;
+    float value;
+  };
   ValueId convolution(uint32_t layer, ValueId x, std::string_view name, uint32_t taps,
-                      Activation activation, bool bias = false);
+                      Activation activation, bool bias = false,
+                      const std::vector<Factor>& factors = {});
 
   ValueId token_ids();
   /// The rows of `table` for the step's tokens, times `scale`, and those of images, as they are.

@@ -11,13 +11,14 @@ namespace {
 
 class FloatRows final : public RowSource {
  public:
-  FloatRows(TensorBytes bytes, DType stored, uint64_t columns, DType type, bool add_one)
+  FloatRows(TensorBytes bytes, DType stored, uint64_t columns, DType type,
+            const WeightChange& change)
       : bytes_(std::move(bytes)),
         stored_(stored),
         columns_(size_t(columns)),
         stored_row_(size_t(columns) * dtype_bytes(stored)),
-        same_(stored == type && !add_one),
-        add_one_(add_one) {}
+        same_(stored == type && change.is_none()),
+        change_(change) {}
 
   Result<void> write(Stream, uint64_t first, uint64_t count, std::byte* out,
                      size_t stride) const override {
@@ -31,8 +32,8 @@ class FloatRows final : public RowSource {
         continue;
       }
       load_floats(stored_, from, row);
-      if (add_one_) {
-        for (float& value : row) value += 1.0f;
+      if (!change_.is_none()) {
+        for (float& value : row) value = change_.factor * (value + (change_.add_one ? 1.0f : 0.0f));
       }
       std::memcpy(place, row.data(), row.size() * sizeof(float));
     }
@@ -48,7 +49,8 @@ class FloatRows final : public RowSource {
   TensorBytes bytes_;
   DType stored_;
   size_t columns_, stored_row_;
-  bool same_, add_one_;
+  bool same_;
+  WeightChange change_;
 };
 
 class WidenedRows final : public RowSource {
@@ -139,17 +141,18 @@ void load_floats(DType type, const std::byte* bytes, std::span<float> out) {
 }
 
 Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
-                                             DType type, bool add_one) {
+                                             DType type, const WeightChange& change) {
   if (stored.format == StoredMatrix::Format::kPlain) {
     TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
     if (type == stored.dtype || type == DType::kF32) {
       return std::make_unique<FloatRows>(std::move(bytes), stored.dtype, stored.columns, type,
-                                         add_one);
+                                         change);
     }
-    if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 && !add_one) {
+    if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 &&
+        change.is_none()) {
       return quantize_rows(std::move(bytes), stored.dtype, stored.columns, type);
     }
-  } else if (holds_the_same(stored, type) && !add_one) {
+  } else if (holds_the_same(stored, type) && change.is_none()) {
     return open_packed(file, stored);
   }
   return unsupported("{}: tensor \"{}\" is {}; this engine does not turn it into {}.",

@@ -28,10 +28,17 @@ class RowSource {
   }
 };
 
-/// The rows of `stored` as `type`: its own, f32 for floats (`add_one`: 1 + w), or kQ8_0 or kQ4_0
+/// Makes factor * w of a weight, or factor * (1 + w); of f32 only.
+struct WeightChange {
+  bool add_one = false;
+  float factor = 1;
+  bool is_none() const { return !add_one && factor == 1; }
+};
+
+/// The rows of `stored` as `type`: its own, f32 for floats (with `change`), or kQ8_0 or kQ4_0
 /// for floats in rows of a multiple of 32. REQUIRES: `file` outlives the source.
 Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
-                                             DType type, bool add_one = false);
+                                             DType type, const WeightChange& change = {});
 
 /// Rows of `source`, which are of `type`, as f32.
 std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType type,

@@ -84,6 +84,25 @@ TEST(Repack, GivesTheSameInSharesAsInPieces) {
   }
 }
 
+TEST(Repack, MultipliesPartsThatHaveAFactor) {
+  Checkpoint c;
+  c.numbers("v", DType::kF32, {4}, std::vector<float>{1, 2, 3, 4});
+  const TensorFile file = c.file();
+  Weight weight{{WeightPart("v", 0, 3), WeightPart("v", 3, 1)}, RowOrder::kConcat};
+  weight.parts[0].factor = 0.5f;
+  TensorDesc vector = constant(4, 1, DType::kF32, weight);
+  vector.shape = {4};
+  const auto values = [&] {
+    const Bytes bytes = constant_bytes(file, vector);
+    std::vector<float> floats(bytes.size() / sizeof(float));
+    std::memcpy(floats.data(), bytes.data(), bytes.size());
+    return floats;
+  };
+  EXPECT_EQ(values(), (std::vector<float>{0.5f, 1, 1.5f, 4}));
+  std::get<Weight>(vector.recipe).add_one = true;
+  EXPECT_EQ(values(), (std::vector<float>{1, 1.5f, 2, 5}));
+}
+
 std::vector<float> quantized(DType type, const std::vector<float>& row) {
   Checkpoint c;
   c.numbers("x.weight", DType::kF32, {1, row.size()}, row);

@@ -101,7 +101,7 @@ Result<Part> open_part(const TensorFile& file, const WeightPart& part, const Ten
     }
   }
   const DType type = part.dtype.value_or(constant.dtype);
-  TOK_TRY(out.source, open_rows(file, stored, type, add_one));
+  TOK_TRY(out.source, open_rows(file, stored, type, {add_one, part.factor}));
   if (type != constant.dtype) {
     out.source = widen_rows(std::move(out.source), type, stored.columns);
   }
