@@ -119,13 +119,13 @@ std::string decoder_prefix(const TensorFile& file, std::string_view embedding) {
   return "model.";
 }
 
-ValueId TextDecoder::norm(std::string_view name, ValueId x, uint32_t size) {
+ValueId TextDecoder::norm(std::string_view name, ValueId x, uint32_t size, float factor) {
   if (name.empty()) return x;
   const std::string full = p + std::string(name);
   const bool has_bias = c.norm == NormKind::kLayerBias;
   if (has_bias || c.norm == NormKind::kLayer) return b.normed(x, full, c.eps, has_bias);
   const bool add_one = c.norm == NormKind::kRmsLessOne;
-  return b.rms_norm(x, b.vector(full + ".weight", size, add_one), c.eps);
+  return b.rms_norm(x, b.vector(full + ".weight", size, add_one, factor), c.eps);
 }
 
 ValueId TextDecoder::part_of_heads(uint32_t part, ValueId x) {
@@ -183,14 +183,15 @@ ValueId TextDecoder::glu_mlp(std::string_view at, uint32_t ffn, ValueId x) {
   const std::string name = p + std::string(at);
   ValueId gate, up;
   if (c.joined_gate_up) {
-    const std::string joined = name + "gate_up_proj";
+    const std::string joined = name + std::string(c.names.gate_up);
     gate = b.projection(x, joined, {.first = 0, .count = ffn, .of = 2 * ffn}, c.mlp_bias);
     up = b.projection(x, joined, {.first = ffn, .count = ffn, .of = 2 * ffn}, c.mlp_bias);
   } else {
     gate = b.projection(x, name + "gate_proj", ffn, c.mlp_bias);
     up = b.projection(x, name + "up_proj", ffn, c.mlp_bias);
   }
-  return b.projection(b.glu(c.activation, gate, up), name + "down_proj", c.hidden, c.mlp_bias);
+  const std::string down = name + std::string(c.names.glu_down);
+  return b.projection(b.glu(c.activation, gate, up), down, c.hidden, c.mlp_bias);
 }
 
 ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
@@ -211,22 +212,24 @@ ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
 
 ValueId TextDecoder::mlp(uint32_t layer, ValueId x) {
   if (c.mixture && c.mixture->sparse[layer]) return experts(*c.mixture, x);
-  if (!c.plain_mlp) return glu_mlp("mlp.", c.ffn, x);
+  if (!c.plain_mlp) return glu_mlp(c.names.mlp, c.ffn, x);
   x = b.activate(c.activation, b.projection(x, p + std::string(c.names.up), c.ffn, c.mlp_bias));
   return b.projection(x, p + std::string(c.names.down), c.hidden, c.mlp_bias);
 }
 
-ValueId TextDecoder::added(ValueId x, ValueId y) {
-  return b.add(x, c.residual_factor == 1 ? y : b.scale(y, c.residual_factor));
+ValueId TextDecoder::added(ValueId x, ValueId y, float factor) {
+  return b.add(x, factor == 1 ? y : b.scale(y, factor));
 }
 
 ValueId TextDecoder::layer(uint32_t index, ValueId x) {
-  const ValueId before = norm(c.norms.attention, x, c.hidden);
+  const ValueId before = norm(c.norms.attention, x, c.hidden, c.norms.attention_factor);
   const ValueId attended = norm(c.norms.attention_after, attention(index, before), c.hidden);
-  const ValueId sum = added(x, attended);
+  const ValueId sum = added(x, attended, c.residual_factor);
   const bool has_one_norm = c.parallel && c.norms.mlp.empty();
-  const ValueId between = has_one_norm ? before : norm(c.norms.mlp, c.parallel ? x : sum, c.hidden);
-  return added(sum, norm(c.norms.mlp_after, mlp(index, between), c.hidden));
+  const ValueId between =
+      has_one_norm ? before : norm(c.norms.mlp, c.parallel ? x : sum, c.hidden, c.norms.mlp_factor);
+  return added(sum, norm(c.norms.mlp_after, mlp(index, between), c.hidden),
+               c.residual_factor * c.mlp_factor);
 }
 
 Result<Graph> TextDecoder::build() {

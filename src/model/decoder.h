@@ -33,6 +33,7 @@ struct NormNames {
   std::string_view attention = "input_layernorm", attention_after;
   std::string_view mlp = "post_attention_layernorm", mlp_after;
   std::string_view q = "self_attn.q_norm", k = "self_attn.k_norm";
+  float attention_factor = 1, mlp_factor = 1;  // of the weights of those before attention and MLP
 };
 
 /// Tensors that families call otherwise than Llama, without ".weight".
@@ -40,6 +41,7 @@ struct ModuleNames {
   std::string_view embedding = "embed_tokens", norm = "norm", head = "lm_head";
   std::string_view older_head;  // of the head where the file has no `head`; whole with a '/'
   std::string_view qkv = "self_attn.qkv_proj", output = "self_attn.o_proj";
+  std::string_view mlp = "mlp.", gate_up = "gate_up_proj", glu_down = "down_proj";  // with a gate
   std::string_view up = "mlp.up_proj", down = "mlp.down_proj";  // where the MLP has no gate
 };
 
@@ -73,6 +75,7 @@ struct DecoderSpec {
   ModuleNames names;
   Activation activation;
   float embedding_factor = 1, residual_factor = 1, logits_factor = 1;
+  float mlp_factor = 1;                 // of what the MLP gives, beside that of residuals
   float score_scale = 0;                // 0: 1 / sqrt(head_dim)
   float score_cap = 0, logits_cap = 0;  // 0: none
   std::vector<RopeTable> ropes;
@@ -133,7 +136,7 @@ class TextDecoder {
   virtual ValueId attention(uint32_t layer, ValueId x);
 
   /// x as it is where the name is empty.
-  ValueId norm(std::string_view name, ValueId x, uint32_t size);
+  ValueId norm(std::string_view name, ValueId x, uint32_t size, float factor = 1);
 
   ModelBuilder& b;
   const DecoderSpec& c;
@@ -154,8 +157,8 @@ class TextDecoder {
   ValueId mlp(uint32_t layer, ValueId x);
   ValueId experts(const Mixture& mixture, ValueId x);
   ValueId layer(uint32_t index, ValueId x);
-  /// x + residual_factor * y
-  ValueId added(ValueId x, ValueId y);
+  /// x + factor * y
+  ValueId added(ValueId x, ValueId y, float factor);
 };
 
 /// The names in the checkpoint begin with this; bare models, as encoders are, have none.

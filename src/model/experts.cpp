@@ -28,12 +28,13 @@ struct Experts {
 
   ValueId gated(ValueId x, Activation activation) const {
     const uint32_t ffn = sizes.ffn;
-    if (b.has(name + ".gate_up_proj")) {
-      const ValueId gate =
-          stacked(x, ".gate_up_proj", {.first = 0, .count = ffn, .of = 2 * ffn}, hidden);
-      const ValueId up =
-          stacked(x, ".gate_up_proj", {.first = ffn, .count = ffn, .of = 2 * ffn}, hidden);
-      return stacked(b.glu(activation, gate, up), ".down_proj",
+    const bool are_linears = b.has(name + ".input_linear.weight");
+    if (are_linears || b.has(name + ".gate_up_proj")) {
+      const char* const both = are_linears ? ".input_linear.weight" : ".gate_up_proj";
+      const ValueId gate = stacked(x, both, {.first = 0, .count = ffn, .of = 2 * ffn}, hidden);
+      const ValueId up = stacked(x, both, {.first = ffn, .count = ffn, .of = 2 * ffn}, hidden);
+      return stacked(b.glu(activation, gate, up),
+                     are_linears ? ".output_linear.weight" : ".down_proj",
                      {.first = 0, .count = hidden, .of = hidden}, ffn);
     }
     const bool numbered = b.has(name + ".0.w1.weight");

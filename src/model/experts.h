@@ -22,7 +22,8 @@ Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
 /// The sum over a token's experts of share * down(activation(gate x) * up x).
 /// x: [T, hidden] -> [T, hidden]. The weights are name + ".N.gate_proj.weight" [ffn, hidden] and so
 /// on, a tensor per expert, or name + ".gate_up_proj" [experts, 2 * ffn, hidden], the gate's rows
-/// before the other's, and name + ".down_proj" [experts, hidden, ffn].
+/// before the other's, and name + ".down_proj" [experts, hidden, ffn], or those two as Granite
+/// names them.
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       Activation activation, ValueId x, const GraphBuilder::Routed& routed);
 

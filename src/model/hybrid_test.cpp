@@ -1,4 +1,4 @@
-// The fields of config.json that LFM2 and Qwen3.5 read.
+// The fields of config.json that LFM2, Qwen3.5, Granite 4 and Falcon-H1 read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,6 +147,35 @@ TEST(Qwen35, NormsOfMlxAreNotRaisedAgain) {
   };
   EXPECT_EQ(ones({12, 1, 4}), 3);
   EXPECT_EQ(ones({12, 4, 1}), 0);
+}
+
+std::string scans(const std::string& architecture, const std::string& more) {
+  return fmt::format(R"({{"architectures": ["{}"], "vocab_size": 8, "hidden_size": 8,
+      "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
+      "intermediate_size": 6, "mamba_n_heads": 4, "mamba_d_state": 3, {}}})",
+                     architecture, more);
+}
+
+TEST(Mamba2, SizesOfTheScanAreTheConfigs) {
+  const auto error = [](const std::string& architecture, const std::string& more) {
+    return error_of(scans(architecture, more),
+                    {kEmbedding, {.name = "model.layers.0.input_layernorm.weight", .shape = {8}}});
+  };
+  const auto granite = [&](const std::string& more) {
+    return error("GraniteMoeHybridForCausalLM", more);
+  };
+  const auto falcon = [&](const std::string& more) { return error("FalconH1ForCausalLM", more); };
+  // x and z of 16, B and C of 3, and 4 dt.
+  EXPECT_TRUE(holds(granite(R"("mamba_d_head": "auto")"), "in_proj.weight")) << granite("\"a\": 1");
+  EXPECT_TRUE(holds(granite(R"("mamba_d_head": "auto")"), "[42, 8]"));
+  EXPECT_TRUE(holds(falcon(R"("mamba_d_ssm": 8, "mamba_d_head": 2)"), "[26, 8]"));
+  EXPECT_TRUE(holds(granite(R"("mamba_d_head": 3)"), "mamba_d_head is 3"));
+  EXPECT_TRUE(holds(granite(R"("mamba_n_groups": 3)"), "not a multiple of mamba_n_groups (3)"));
+  EXPECT_TRUE(holds(granite(R"("layer_types": ["conv"])"), "entry 0 is \"conv\""));
+  EXPECT_TRUE(holds(granite(R"("position_embedding_type": "alibi")"), "rope and nope"));
+  EXPECT_TRUE(holds(granite(R"("time_step_limit": [2, 1])"), "time_step_limit"));
+  EXPECT_TRUE(holds(granite(R"("time_step_limit": [0.0, Infinity])"), "[42, 8]"));
+  EXPECT_TRUE(holds(falcon(R"("mlp_bias": true, "mamba_d_ssm": 8)"), "mlp_bias is true"));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ constexpr Ignored kIgnored[] = {
     {"initializer_range", kTraining},
     {"is_encoder_decoder", "the architecture says so"},
     {"label2id", "names of classes, of which a ranker has one"},
+    {"mamba_chunk_size", kLibrary},
     {"mamba_ssm_dtype", "states are f32 here"},
     {"mlp_dropout", kTraining},
     {"model_type", kEngine},

@@ -10,6 +10,7 @@ import re
 import tempfile
 import unittest
 
+import gguf_mamba2 as mamba2
 import gguf_qwen3_5_test as qwen3_5
 import program
 from gguf_file_writer import TYPES, write
@@ -37,6 +38,8 @@ FAMILIES = {
         "attention.sliding_window": c["sliding_window"]}),
     "ernie4_5": ("ernie4_5", {}, lambda c: {}),
     "exaone4": ("exaone4", NORMS_AFTER, lambda c: {"attention.sliding_window": c["sliding_window"]}),
+    "falcon_h1": ("falcon-h1", mamba2.FALCON_NAMES, mamba2.keys),
+    "falcon_h1_norm": ("falcon-h1", mamba2.FALCON_NAMES, mamba2.keys),
     "gemma": ("gemma", {}, lambda c: {}),
     "gemma2": ("gemma2", {**NORMS_AFTER, "pre_feedforward_layernorm": "ffn_norm"}, lambda c: {
         "attention.sliding_window": c["sliding_window"],
@@ -48,6 +51,7 @@ FAMILIES = {
     "granite": ("granite", {}, lambda c: {
         "embedding_scale": c["embedding_multiplier"], "residual_scale": c["residual_multiplier"],
         "attention.scale": c["attention_multiplier"], "logit_scale": c["logits_scaling"]}),
+    "granite4_h": ("granitehybrid", mamba2.GRANITE_NAMES, mamba2.granite_keys),
     "hunyuan_dense": ("hunyuan-dense", {"self_attn.query_layernorm": "attn_q_norm",
                                         "self_attn.key_layernorm": "attn_k_norm"},
                       lambda c: {"rope.freq_base": c["rope_theta"] * c["rope_scaling"]["alpha"] ** (
@@ -79,7 +83,7 @@ FAMILIES = {
         "attention.layer_norm_epsilon": c["norm_epsilon"],
         "attention.sliding_window": c["sliding_window"]}),
 }
-PERMUTED = ("granite", "llama", "smollm3")
+PERMUTED = ("granite", "granitehybrid", "llama", "smollm3")
 
 
 def family(name):
@@ -146,7 +150,9 @@ class GgufFamilies(unittest.TestCase):
         recipe = family(name)
         architecture, names, own = FAMILIES[name]
         found = {}
-        for old, (dtype, shape, values) in tensors(recipe).items():
+        made = tensors(recipe)
+        scans = architecture in ("falcon-h1", "granitehybrid")
+        for old, (dtype, shape, values) in mamba2.converted(made, recipe["config"]) if scans else made.items():
             layer = re.match(r"model\.layers\.(\d+)\.", old)
             stem, dot, suffix = old[layer.end() if layer else 0:].rpartition(".")
             if not (dot and suffix in ("weight", "bias")):
@@ -162,7 +168,7 @@ class GgufFamilies(unittest.TestCase):
             found["rope_freqs.weight"] = [("F32", [len(values)], packed(values, "F32"))]
         path = pathlib.Path(folder) / f"{name}.gguf"
         write(path, metadata(recipe["config"], architecture, own),
-              [(new, TYPES[parts[0][0]], [len(parts), *parts[0][1]] if "_exps" in new else parts[0][1],
+              [(new, TYPES[parts[0][0]], [len(parts), *parts[0][1]] if len(parts) > 1 else parts[0][1],
                 b"".join(raw for _, _, raw in parts)) for new, parts in found.items()])
         return path
 

@@ -64,23 +64,6 @@ Result<DecoderSpec> read_smollm3(ConfigReader config) {
   return c;
 }
 
-// Granite 3, and Granite 4 where it is dense. Reference:
-// transformers/models/granite/modeling_granite.py.
-//
-// Otherwise than in Llama embeddings, scores, what is added to x and logits have factors.
-Result<DecoderSpec> read_granite(ConfigReader config) {
-  TOK_TRY(DecoderSpec c, read_decoder(config, "GraniteForCausalLM", {}));
-  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
-  c.mlp_bias = config.flag("mlp_bias", false);
-  c.embedding_factor = float(config.positive("embedding_multiplier", 1.0));
-  c.residual_factor = float(config.positive("residual_multiplier", 1.0));
-  c.score_scale = float(config.positive("attention_multiplier", 1.0));
-  c.logits_factor = float(1.0 / config.positive("logits_scaling", 1.0));
-  TOK_TRY(config.status());
-  TOK_TRY(read_decoder_rope(config, c));
-  return c;
-}
-
 // ERNIE 4.5, dense. Reference: transformers/models/ernie4_5/modeling_ernie4_5.py.
 //
 // Otherwise than in Llama neighbours turn together, and biases are everywhere or nowhere.

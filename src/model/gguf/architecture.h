@@ -65,6 +65,9 @@ void gemma4(Fields& f);
 /// The fields that Qwen3.5 adds, and those that it adds with experts.
 void qwen3_5(Fields& f);
 void qwen3_5_moe(Fields& f);
+/// The fields of models with the selective scan of Mamba-2.
+void granite_hybrid(Fields& f);
+void falcon_h1(Fields& f);
 /// Whether attention and MLP have biases, by the tensors of the first layer.
 void biases(Fields& f);
 /// The caps on scores and logits, where the file has them.

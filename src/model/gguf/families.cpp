@@ -32,6 +32,36 @@ constexpr Rename kStarcoder2Names[] = {
     {"ffn_down", "mlp.c_proj"},
     {"ffn_up", "mlp.c_fc"},
 };
+constexpr Rename kFalconH1Names[] = {
+    {"ffn_down", "feed_forward.down_proj"},
+    {"ffn_gate", "feed_forward.gate_proj"},
+    {"ffn_norm", "pre_ff_layernorm"},
+    {"ffn_up", "feed_forward.up_proj"},
+    {"output_norm", "model.final_layernorm"},
+    {"ssm_a", "mamba.A_log"},
+    {"ssm_conv1d", "mamba.conv1d"},
+    {"ssm_d", "mamba.D"},
+    {"ssm_dt.bias", "mamba.dt_bias"},
+    {"ssm_in", "mamba.in_proj"},
+    {"ssm_norm", "mamba.norm"},
+    {"ssm_out", "mamba.out_proj"},
+};
+constexpr Rename kGraniteHybridNames[] = {
+    {"ffn_down", "shared_mlp.down_proj"},
+    {"ffn_down_shexp", "shared_mlp.down_proj"},
+    {"ffn_gate", "shared_mlp.gate_proj"},
+    {"ffn_gate_inp", "block_sparse_moe.router.layer"},
+    {"ffn_gate_shexp", "shared_mlp.gate_proj"},
+    {"ffn_up", "shared_mlp.up_proj"},
+    {"ffn_up_shexp", "shared_mlp.up_proj"},
+    {"ssm_a", "mamba.A_log"},
+    {"ssm_conv1d", "mamba.conv1d"},
+    {"ssm_d", "mamba.D"},
+    {"ssm_dt.bias", "mamba.dt_bias"},
+    {"ssm_in", "mamba.in_proj"},
+    {"ssm_norm", "mamba.norm"},
+    {"ssm_out", "mamba.out_proj"},
+};
 constexpr Rename kHunyuanNames[] = {
     {"attn_k_norm", "self_attn.key_layernorm"},
     {"attn_q_norm", "self_attn.query_layernorm"},
@@ -70,6 +100,11 @@ void granite(Fields& f) {
       .set("residual_multiplier", f.positive("residual_scale", 1.0))
       .set("attention_multiplier", f.positive("attention.scale", 1.0 / std::sqrt(double(head_dim))))
       .set("logits_scaling", f.positive("logit_scale", 1.0));
+}
+
+void granite_with_scans(Fields& f) {
+  granite(f);
+  granite_hybrid(f);
 }
 
 void ernie(Fields& f) {
@@ -126,6 +161,11 @@ constexpr Architecture kFamilies[] = {
      .model_type = "exaone4",
      .names = kNormsAfter,
      .more = exaone4},
+    {.gguf = "falcon-h1",
+     .name = "FalconH1ForCausalLM",
+     .model_type = "falcon_h1",
+     .names = kFalconH1Names,
+     .more = falcon_h1},
     {.gguf = "gemma",
      .name = "GemmaForCausalLM",
      .model_type = "gemma",
@@ -150,6 +190,16 @@ constexpr Architecture kFamilies[] = {
      .permuted = true,
      .accepts = kGraniteKeys,
      .more = granite},
+    {.gguf = "granitehybrid",
+     .name = "GraniteMoeHybridForCausalLM",
+     .model_type = "granitemoehybrid",
+     .names = kGraniteHybridNames,
+     .permuted = true,
+     .experts = true,
+     .expert_names = "block_sparse_moe",
+     .accepts = kGraniteKeys,
+     .lists = true,
+     .more = granite_with_scans},
     {.gguf = "hunyuan-dense",
      .name = "HunYuanDenseV1ForCausalLM",
      .model_type = "hunyuan_v1_dense",

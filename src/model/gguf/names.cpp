@@ -89,6 +89,8 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
                                                  : fmt::format("{}.{}", parts.stem, parts.suffix);
   if (const std::string_view name = renamed(architecture.names, whole); !name.empty()) {
     tensor.name = prefix + std::string(name);
+    const bool is_column = parts.stem == "ssm_a" || parts.stem == "ssm_d";
+    if (is_column && tensor.shape.size() == 2) tensor.shape = {tensor.elements()};
     out.push_back(std::move(tensor));
     return;
   }
@@ -112,6 +114,9 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
     const bool convolves = parts.stem == "shortconv.conv" || parts.stem == "ssm_conv1d";
     if (convolves && tensor.shape.size() == 2) {
       tensor.shape.insert(tensor.shape.begin() + 1, 1);  // as torch has it: one input channel
+    }
+    if (parts.stem == "ssm_norm" && tensor.shape.size() == 2) {
+      tensor.shape = {tensor.elements()};  // a row for each group
     }
     if (parts.stem == "ffn_gate_inp_shexp" && tensor.shape.size() == 1) {
       tensor.shape.insert(tensor.shape.begin(), 1);  // a matrix of one row
