@@ -38,6 +38,10 @@ ValueId GraphBuilder::kv_cache(std::string name, DType dtype, Dim cells, Dim kv_
                kv_cache_spec(kv_heads, head_dim, window), window);
 }
 
+ValueId GraphBuilder::latent_cache(std::string name, DType dtype, Dim cells, Dim rank, Dim turned) {
+  return state(std::move(name), {cells, rank + turned}, dtype, latent_cache_spec(rank, turned), 0);
+}
+
 ValueId GraphBuilder::recurrent(std::string name, Shape shape) {
   return state(std::move(name), std::move(shape), DType::kF32, {StateKind::kRecurrent}, 0);
 }

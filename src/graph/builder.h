@@ -24,6 +24,8 @@ class GraphBuilder {
   /// The keys and values of `cells` positions (graph/kv_cache.h); with a window of the last ones.
   ValueId kv_cache(std::string name, DType dtype, Dim cells, Dim kv_heads, Dim head_dim,
                    uint32_t window = 0);
+  /// The latents of `cells` positions, with the part of their keys that turns.
+  ValueId latent_cache(std::string name, DType dtype, Dim cells, Dim rank, Dim turned);
   ValueId recurrent(std::string name, Shape shape);  // f32
   /// Tokens of each sequence, for the choice of the next one.
   ValueId sampled(std::string name, Shape shape, DType dtype);
@@ -51,6 +53,16 @@ class GraphBuilder {
   }
   ValueId attention(ValueId q, ValueId cache, ValueId pages, Attention attributes,
                     std::optional<ValueId> bias = {});
+  ValueId head_linear(ValueId x, ValueId w, HeadLinear attributes) {
+    return one(attributes, {x, w});
+  }
+  ValueId latent_append(ValueId latent, ValueId turned, ValueId cache, ValueId pages) {
+    return one(LatentAppend{uint32_t(at(latent).shape[1])}, {latent, turned, cache, pages});
+  }
+  ValueId latent_attention(ValueId latent, ValueId turned, ValueId cache, ValueId pages,
+                           float scale) {
+    return one(LatentAttention{scale}, {latent, turned, cache, pages});
+  }
   ValueId add_positions(ValueId x, ValueId table, uint32_t offset = 0) {
     return one(AddPositions{offset}, {x, table});
   }

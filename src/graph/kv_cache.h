@@ -48,6 +48,21 @@ inline bool holds_keys_and_values(const TensorDesc& value) {
          value.shape == cache_shape(value.dtype, value.shape[0], heads, head_dim);
 }
 
+/// The latent of each position and the turned part of its keys, one after the other (LatentAppend).
+/// There is no q8 of them.
+inline StateSpec latent_cache_spec(Dim rank, Dim turned) {
+  return {StateKind::kPages, {{"latent", 1, uint32_t(rank)}, {"turned", 1, uint32_t(turned)}}};
+}
+/// Whether it holds latents, as its type and shape say.
+inline bool holds_latents(const TensorDesc& value) {
+  if (value.storage != Storage::kState || !value.state || value.state->streams.size() != 2 ||
+      value.shape.size() != 2 || value.dtype == kQ8Cache) {
+    return false;
+  }
+  const Dim rank{value.state->streams[0].width}, turned{value.state->streams[1].width};
+  return value.state == latent_cache_spec(rank, turned) && value.shape[1] == rank + turned;
+}
+
 /// "f32", "f16" or "q8".
 inline std::string_view cache_type_name(DType dtype) {
   return dtype == kQ8Cache ? "q8" : dtype_name(dtype);

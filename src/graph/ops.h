@@ -3,8 +3,7 @@
 //
 // Activations are matrices [T, n] in f32 (library_ops.h has others), row-major: T is the number of
 // rows of this step, tokens of one or more sequences, O the number of those whose results are
-// wanted. Heads are not an axis: [T, heads * head_dim]. Operand lists are written (inputs) ->
-// outputs.
+// wanted. Heads are no axis: [T, heads * head_dim]. Operand lists are (inputs) -> outputs.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "graph/encoder_ops.h"
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
+#include "graph/latent_ops.h"
 #include "graph/library_ops.h"
 #include "graph/lora_ops.h"
 #include "graph/recurrent_ops.h"
@@ -180,14 +180,14 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum,
-                        ExpertColumns, Columns, GatherColumns, LayerNorm, Activate, AddPositions,
-                        FirstRow, MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake,
-                        CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima,
-                        TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
-                        SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend,
-                        ExpertGlu, ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp>;
+using Op = std::variant<
+    Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention, ShortConv,
+    GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
+    GatherColumns, LayerNorm, Activate, AddPositions, FirstRow, MeanRows, Unfold, GroupNorm, Clamp,
+    Standardize, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken,
+    BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
+    SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
+    ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp, HeadLinear, LatentAppend, LatentAttention>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

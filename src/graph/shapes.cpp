@@ -1,6 +1,6 @@
 // The shape rule of every op: infer_outputs.
 #include "base/bits.h"
-#include "graph/recurrent_shapes.h"
+#include "graph/latent_shapes.h"
 
 namespace tokamak {
 namespace {
@@ -13,8 +13,8 @@ Dim maxima_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
-struct Rule : RecurrentRules {
-  using RecurrentRules::operator();
+struct Rule : LatentRules {
+  using LatentRules::operator();
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 3));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");

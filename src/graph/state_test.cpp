@@ -30,7 +30,9 @@ Graph all_kinds() {
   const ValueId seen = b.attention(y, all, pages, {});
   const ValueId last = b.kv_append(seen, seen, b.kv_cache("kv.1", kQ8Cache, 48, 1, 8, 32), recent);
   const ValueId z = b.attention(seen, last, recent, {.window = 32});
-  const ValueId best = b.add_node(BlockArgmax{}, {z})[0];
+  const ValueId rows = b.latent_append(y, y, b.latent_cache("kv.2", DType::kF16, 64, 8, 8), pages);
+  const ValueId u = b.latent_attention(z, y, rows, pages, 0.5f);
+  const ValueId best = b.add_node(BlockArgmax{}, {u})[0];
   const ValueId ids = b.sampled("ids", {16}, DType::kF32);
   auto graph = b.finish(b.add_node(NextToken{}, {best, ids})[0]);
   EXPECT_TRUE(graph) << graph.error().message;
@@ -47,6 +49,8 @@ TEST(GraphStates, ATextImpliesThemByTheOpsThatTakeThem) {
             (StateSpec{StateKind::kPages, {{"k", 2, 4}, {"v", 2, 4}}}));
   EXPECT_EQ(value_of(*parsed, "kv.1").state,
             (StateSpec{StateKind::kRing, {{"k", 1, 8}, {"v", 1, 8}}}));
+  EXPECT_EQ(value_of(*parsed, "kv.2").state,
+            (StateSpec{StateKind::kPages, {{"latent", 1, 8}, {"turned", 1, 8}}}));
   for (const TensorDesc& value : graph.values) {
     if (!value.name.empty()) {
       EXPECT_EQ(value_of(*parsed, value.name), value) << value.name;

@@ -182,6 +182,11 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
     if (glu->norm) p.inputs.push_back(tensor({64}));
     p.outputs = {tensor({kTokens, 32})};
+  } else if (std::holds_alternative<LatentAppend>(op)) {
+    p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 16}), pages};
+    p.outputs = {tensor({32, 48}, DType::kF16)};
+  } else if (std::holds_alternative<LatentAttention>(op)) {
+    p.inputs = {x, tensor({kTokens, 32}), tensor({32, 48}, DType::kF16), pages};
   } else if (std::holds_alternative<ExpertMix>(op)) {
     p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32), tensor({kTokens, 1})};
   } else {

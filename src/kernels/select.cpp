@@ -23,6 +23,7 @@
 #include "kernels/embed/positions.h"
 #include "kernels/experts/experts.h"
 #include "kernels/experts/fused_experts.h"
+#include "kernels/latent/latent.h"
 #include "kernels/library/library.h"
 #include "kernels/linear/linear.h"
 #include "kernels/lora/lora.h"
@@ -52,7 +53,7 @@ std::vector<KernelVariant> collect() {
         expert_variants(),         fused_expert_variants(), sampling_variants(),
         sample_token_variants(),   top_token_variants(),    library_variants(),
         lora_variants(),           norm_add_variants(),     rope_append_variants(),
-        selective_scan_variants()}) {
+        selective_scan_variants(), latent_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -305,18 +305,26 @@ Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const Capture
 namespace {
 
 bool reads_cache(const Op& op) {
-  return std::holds_alternative<Attention>(op) || std::holds_alternative<StepAttention>(op);
+  return std::holds_alternative<Attention>(op) || std::holds_alternative<StepAttention>(op) ||
+         std::holds_alternative<LatentAttention>(op);
 }
 
 /// The keys and values of the positions that a step of attention sees.
 void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t tokens,
                    uint64_t kv_length, uint64_t sequences) {
+  const uint64_t per_position = element_count(cache.shape, 1) / uint64_t(cache.shape[0]);
+  if (std::holds_alternative<LatentAttention>(step.op)) {
+    const uint64_t queries = element_count(step.inputs[0].shape, 1);
+    const uint64_t products = 2 * queries + element_count(step.inputs[1].shape, 1);
+    cost.bytes += sequences * kv_length * per_position * dtype_bytes(cache.dtype);
+    cost.flops += 2 * tokens * kv_length * products;
+    return;
+  }
   const auto* plain = std::get_if<Attention>(&step.op);
   const auto* fused = std::get_if<StepAttention>(&step.op);
   const uint64_t window = plain != nullptr ? plain->window : fused->window;
   const bool causal = plain == nullptr || plain->causal;
   const uint64_t seen = window == 0 ? kv_length : std::min(kv_length, window * (causal ? 1 : 2));
-  const uint64_t per_position = element_count(cache.shape, 1) / uint64_t(cache.shape[0]);
   const uint64_t head_dim = uint64_t(cached_head_dim(cache.dtype, cache.shape));
   const uint64_t queries =
       fused != nullptr ? fused->heads * head_dim : element_count(step.outputs[0].shape, 1);
@@ -364,7 +372,8 @@ Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_
       }
     }
   }
-  const bool appends = std::holds_alternative<KvAppend>(step.op) || rope_append;
+  const bool appends = std::holds_alternative<KvAppend>(step.op) ||
+                       std::holds_alternative<LatentAppend>(step.op) || rope_append;
   for (const Operand& out : step.outputs) {
     const bool is_state = plan.at(out.buffer).use == BufferUse::kState;
     if (!is_state) cost.bytes += shared(bytes(out));

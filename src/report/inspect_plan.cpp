@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/kv_cache.h"
 #include "report/cost_table.h"
 #include "report/inspect_views.h"
 
@@ -256,8 +257,14 @@ std::string memory_table(const Plan& plan) {
   uint64_t pooled = 0, buffers = 0;
   std::map<std::pair<std::string, uint64_t>, uint32_t> caches, recurrent;
   for (const Buffer& buffer : plan.buffers) {
-    if (buffer.use == BufferUse::kState) {
-      ++(is_kv_cache(buffer) ? caches : recurrent)[{type_text(buffer.tensor), buffer.bytes}];
+    const std::string type = type_text(buffer.tensor);
+    if (is_kv_cache(buffer)) {
+      const bool of_heads = holds_keys_and_values(buffer.tensor);
+      const char* axes =
+          of_heads ? "slots, k and v, heads, width" : "slots, latent and turned part";
+      ++caches[{fmt::format("{} ({})", type, axes), buffer.bytes}];
+    } else if (buffer.use == BufferUse::kState) {
+      ++recurrent[{type, buffer.bytes}];
     }
     if (buffer.use != BufferUse::kActivation) continue;
     ++buffers;
@@ -269,8 +276,8 @@ std::string memory_table(const Plan& plan) {
         fmt::format("{}for {} sequence{}\n\n", kept.text(), plan.slots, plan.slots == 1 ? "" : "s");
   }
   for (const auto& [cache, count] : caches) {
-    out += fmt::format("{} KV cache{} of {} (slots, k and v, heads, width), {} each\n", count,
-                       count == 1 ? "" : "s", cache.first, bytes_text(cache.second));
+    out += fmt::format("{} KV cache{} of {}, {} each\n", count, count == 1 ? "" : "s", cache.first,
+                       bytes_text(cache.second));
   }
   for (const auto& [state, count] : recurrent) {
     out += fmt::format("{} recurrent state{} of {}, {} each\n", count, count == 1 ? "" : "s",

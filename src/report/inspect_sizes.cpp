@@ -47,6 +47,14 @@ void add_dimensions_of(const Graph& graph, bool hears, Dimensions& found) {
   for (const Node& node : graph.nodes) {
     if (std::holds_alternative<Embed>(node.op)) found.width.insert(columns(node.outputs[0]));
     if (is_feed_forward(graph, node)) found.feed_forward.insert(columns(node.outputs[0]));
+    if (std::holds_alternative<LatentAttention>(node.op)) {
+      // All heads read one row of each position.
+      const uint64_t width = columns(node.inputs[2]);
+      found.kv_heads.insert(1);
+      found.head_dim.insert(width);
+      found.heads.insert((columns(node.inputs[0]) + columns(node.inputs[1])) / width);
+      ++found.windows[0];
+    }
     const auto* attention = std::get_if<Attention>(&node.op);
     if (attention == nullptr) continue;
     const TensorDesc& cache = graph.at(node.inputs[1]);

@@ -32,6 +32,34 @@ void add_rope_append(std::vector<SelfTestCase>& all, const SelfTestSteps& steps)
   }
 }
 
+/// Four heads and one more, in both forms of their products; what is appended shows in what is
+/// read.
+void add_latents(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
+  constexpr uint32_t kHeads = 5, kRank = 40, kTurned = 8;
+  for (const bool transposed : {false, true}) {
+    Writer w(fmt::format("head_linear {}x24{}", kHeads, transposed ? " transposed" : ""),
+             HeadLinear::kName);
+    const ValueId x = w.activation(kHeads * 24);
+    const ValueId m = w.random("w", {kHeads * 24, 24}, DType::kBF16);
+    const HeadLinear op{kHeads, transposed};
+    all.push_back(w.finish(w.graph().head_linear(x, m, op), steps, kSelfTestSum));
+  }
+  for (const DType type : {DType::kF32, DType::kF16}) {
+    for (const std::string_view op : {LatentAppend::kName, LatentAttention::kName}) {
+      Writer w(fmt::format("{} {}", op, cache_type_name(type)), op);
+      const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
+      uint32_t slots = 0;
+      const ValueId pages = w.pages(positions, slots);
+      const ValueId cache = w.graph().latent_cache("cache", type, slots, kRank, kTurned);
+      const ValueId latent = w.activation(kRank, 2), turned = w.activation(kTurned, 2);
+      const ValueId held = w.graph().latent_append(latent, turned, cache, pages);
+      const ValueId ql = w.activation(kHeads * kRank, 2), qr = w.activation(kHeads * kTurned, 2);
+      const ValueId y = w.graph().latent_attention(ql, qr, held, pages, 0.2f);
+      all.push_back(w.finish(y, steps, self_test_attention(type)));
+    }
+  }
+}
+
 constexpr uint32_t kColumns = 264;
 
 /// A rounded value shows in the columns that a product takes.
@@ -75,6 +103,7 @@ void add_norms_rounded_to(Half type, std::vector<SelfTestCase>& all, const SelfT
 
 void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
   add_rope_append(all, steps);
+  add_latents(all, steps);
   add_norms_rounded_to(Half::kNone, all, steps);
 }
 

@@ -48,6 +48,8 @@ std::vector<Case> half_linear_cases();
 std::vector<Case> fused_norm_cases();
 std::vector<Case> norm_add_cases();
 std::vector<Case> pair_glu_cases();
+std::vector<Case> head_linear_cases();
+std::vector<Case> latent_cases();
 std::vector<Case> lora_cases(std::string_view op);
 
 }  // namespace tokamak::parity

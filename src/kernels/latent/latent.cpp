@@ -1,0 +1,250 @@
+#include "kernels/latent/latent.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "graph/kv_cache.h"
+#include "kernels/attention/attention.h"
+#include "kernels/launch.h"
+#include "kernels/quant/codec.h"
+
+namespace tokamak {
+namespace {
+
+// head_linear
+
+void head_linear_reference(const CpuCall& call) {
+  const HeadLinear& op = call.as<HeadLinear>();
+  const CpuTensor& w = call.inputs[1];
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t columns = w.dims[1], rows = w.dims[0] / op.heads;
+  const size_t in = op.transposed ? rows : columns, out = op.transposed ? columns : rows;
+  std::vector<float> row(columns);
+  std::vector<double> sums(y.size());
+  for (size_t head = 0; head < op.heads; ++head) {
+    for (size_t r = 0; r < rows; ++r) {
+      w.load_row(head * rows + r, row);
+      for (size_t t = 0; t < x.size() / (op.heads * in); ++t) {
+        const std::span<const float> own = x.subspan((t * op.heads + head) * in, in);
+        const std::span<double> results = std::span(sums).subspan((t * op.heads + head) * out, out);
+        if (op.transposed) {
+          for (size_t c = 0; c < out; ++c) results[c] += double(own[r]) * row[c];
+        } else {
+          results[r] = std::inner_product(own.begin(), own.end(), row.begin(), 0.0);
+        }
+      }
+    }
+  }
+  for (size_t i = 0; i < y.size(); ++i) y[i] = float(sums[i]);
+}
+
+struct HeadSizes {
+  uint32_t heads, in, out;
+};
+HeadSizes head_sizes(const Problem& p) {
+  const uint32_t heads = p.as<HeadLinear>().heads;
+  return {.heads = heads,
+          .in = uint32_t(p.inputs[0].shape[1]) / heads,
+          .out = uint32_t(p.outputs[0].shape[1]) / heads};
+}
+
+std::string refuses_cut(const Problem& p) {
+  return p.cut.total == 0 ? "" : "takes whole matrices";
+}
+
+std::string wide_refuses(const Problem& p, const DeviceInfo&) {
+  const Dim columns = p.inputs[1].shape[1];
+  if (columns % 8 != 0) return fmt::format("rows of {} are no multiple of 8", columns);
+  return refuses_cut(p);
+}
+
+std::string any_refuses(const Problem& p, const DeviceInfo&) {
+  const DType dtype = p.inputs[1].dtype;
+  if (is_packed(dtype)) return fmt::format("reads weights one by one, not {}", dtype_name(dtype));
+  return refuses_cut(p);
+}
+
+/// Rows of x that a workgroup multiplies, whose weights it reads once.
+uint32_t rows_at_once(const Problem& p) {
+  constexpr uint32_t kRows = 8;
+  return p.inputs[0].shape[0] == kTokens ? power_of_two(p.max_tokens, 1, kRows) : 1;
+}
+
+Grid head_grid(const Problem& p, uint32_t groups, uint32_t rows) {
+  const bool is_per_row = p.inputs[0].shape[0] == kTokens;
+  return {.x = {groups}, .y = {head_sizes(p).heads}, .z = {1, is_per_row ? rows : 0}};
+}
+
+template <bool kSubgroups>
+Launch wide_launch(const Problem& p, const DeviceInfo&) {
+  const HeadSizes s = head_sizes(p);
+  const bool transposed = p.as<HeadLinear>().transposed;
+  const uint32_t threads =
+      transposed ? power_of_two(s.out / 8, 32, 64) : power_of_two(s.in / 8, 32, 64);
+  const uint32_t groups = transposed ? ceil_div(s.out / 8, threads) : ceil_div(s.out, 4u);
+  std::vector<std::string> sources = {transposed ? "latent/head_linear_transposed.wgsl"
+                                                 : "latent/head_linear.wgsl"};
+  Launch launch{.constants = {{"THREADS", threads},
+                              {"HEADS", s.heads},
+                              {"IN", s.in},
+                              {"OUT", s.out},
+                              {"ROWS", rows_at_once(p)}},
+                .sources = with_reduction(kSubgroups, std::move(sources)),
+                .grid = head_grid(p, groups, rows_at_once(p))};
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+}
+
+Launch any_launch(const Problem& p, const DeviceInfo&) {
+  const HeadSizes s = head_sizes(p);
+  Launch launch{.constants = {{"THREADS", 64u},
+                              {"HEADS", s.heads},
+                              {"IN", s.in},
+                              {"OUT", s.out},
+                              {"TRANSPOSED", uint32_t{p.as<HeadLinear>().transposed}}},
+                .sources = {"latent/head_linear_any.wgsl", "wgsl/entry.wgsl"},
+                .grid = head_grid(p, ceil_div(s.out, 64u), 1)};
+  return with_codec(single_codec(p.inputs[1]), std::move(launch));
+}
+
+// latent_append, latent_attention
+
+size_t first_of_cell(const CpuTensor& cache, std::span<const uint32_t> pages, size_t position) {
+  const size_t cell = pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
+  TOK_CHECK(cell < cache.dims[0]);
+  return cell * cache.dims[1];
+}
+
+void latent_append_reference(const CpuCall& call) {
+  constexpr float kMax = 65504;
+  const CpuTensor& cache = call.outputs[0];
+  for (size_t t = 0; t < call.batch.rows(); ++t) {
+    size_t at = first_of_cell(cache, pages_of(call, call.inputs[2], t), call.batch.position_of(t));
+    for (const CpuTensor& part : std::span(call.inputs).first(2)) {
+      for (const float value : part.f32().subspan(t * part.dims[1], part.dims[1])) {
+        cache.store(at++, cache.dtype == DType::kF16 ? std::clamp(value, -kMax, kMax) : value);
+      }
+    }
+  }
+}
+
+void latent_attention_reference(const CpuCall& call) {
+  const CpuTensor &ql = call.inputs[0], &qr = call.inputs[1], &cache = call.inputs[2];
+  const size_t width = cache.dims[1], heads = (ql.dims[1] + qr.dims[1]) / width;
+  const size_t rank = ql.dims[1] / heads, turned = width - rank;
+  const double scale = double(call.as<LatentAttention>().scale);
+  std::vector<float> query(width);
+  std::vector<double> scores, sums(rank);
+  for (size_t t = 0; t < call.batch.rows(); ++t) {
+    const std::span<const uint32_t> pages = pages_of(call, call.inputs[3], t);
+    const size_t end = call.batch.position_of(t) + 1;
+    for (size_t head = t * heads; head < (t + 1) * heads; ++head) {
+      std::ranges::copy(ql.f32().subspan(head * rank, rank), query.begin());
+      std::ranges::copy(qr.f32().subspan(head * turned, turned),
+                        query.begin() + std::ptrdiff_t(rank));
+      scores.assign(end, 0);
+      for (size_t at = 0; at < end; ++at) {
+        const size_t cell = first_of_cell(cache, pages, at);
+        for (size_t i = 0; i < width; ++i) scores[at] += double(query[i]) * cache.load(cell + i);
+        scores[at] *= scale;
+      }
+      const double largest = *std::ranges::max_element(scores);
+      double total = 0;
+      sums.assign(rank, 0);
+      for (size_t at = 0; at < end; ++at) {
+        const double weight = std::exp(scores[at] - largest);
+        const size_t cell = first_of_cell(cache, pages, at);
+        total += weight;
+        for (size_t i = 0; i < rank; ++i) sums[i] += weight * cache.load(cell + i);
+      }
+      for (size_t i = 0; i < rank; ++i) {
+        call.outputs[0].f32()[head * rank + i] = float(sums[i] / total);
+      }
+    }
+  }
+}
+
+Launch latent_append_launch(const Problem& p, const DeviceInfo&) {
+  const TensorDesc& cache = p.outputs[0];
+  const uint32_t rank = uint32_t(p.inputs[0].shape[1]), width = uint32_t(cache.shape[1]);
+  return {.constants = {{"THREADS", kMapThreads},
+                        {"RANK", rank},
+                        {"WIDTH", width},
+                        {"PAGES", uint32_t(p.inputs[2].shape[0])}},
+          .sources = {cache_source(cache.dtype), "attention/cell_of.wgsl",
+                      "latent/latent_append.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(width / 2, kMapThreads)}, .y = {1, 1}}};
+}
+
+constexpr uint32_t kAttentionThreads = 128;
+
+std::string attention_refuses(const Problem& p, const DeviceInfo& device) {
+  // Four queries, and for every lane a cell, its four weights and what reductions leave.
+  const uint32_t width = uint32_t(p.inputs[2].shape[1]);
+  const uint32_t bytes = width * 16 + kAttentionThreads * (4 + 16 + 4 + 16);
+  if (bytes <= device.limits.workgroup_bytes) return "";
+  return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
+                     device.limits.workgroup_bytes);
+}
+
+template <bool kSubgroups>
+Launch latent_attention_launch(const Problem& p, const DeviceInfo&) {
+  const uint32_t width = uint32_t(p.inputs[2].shape[1]), columns = uint32_t(p.inputs[0].shape[1]);
+  const uint32_t heads = (columns + uint32_t(p.inputs[1].shape[1])) / width;
+  return {.constants = {{"THREADS", kAttentionThreads},
+                        {"HEADS", heads},
+                        {"RANK", columns / heads},
+                        {"WIDTH", width},
+                        {"PAGES", uint32_t(p.inputs[3].shape[0])},
+                        {"SCALE", p.as<LatentAttention>().scale}},
+          .sources =
+              with_reduction(kSubgroups, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
+                                          "latent/latent_attention.wgsl"}),
+          .grid = {.x = {ceil_div(heads, 4u)}, .y = {1, 1}}};
+}
+
+constexpr KernelVariant kLatentVariants[] = {
+    {.name = "head_linear.wgsl.subgroup",
+     .op = op_index<HeadLinear>(),
+     .needs = kFeatureSubgroups,
+     .refuses = wide_refuses,
+     .launch = wide_launch<true>},
+    {.name = "head_linear.wgsl",
+     .op = op_index<HeadLinear>(),
+     .refuses = wide_refuses,
+     .launch = wide_launch<false>},
+    {.name = "head_linear.wgsl.any",
+     .op = op_index<HeadLinear>(),
+     .refuses = any_refuses,
+     .launch = any_launch},
+    {.name = "head_linear.cpu",
+     .op = op_index<HeadLinear>(),
+     .backend = BackendKind::kCpu,
+     .reference = head_linear_reference},
+    {.name = "latent_append.wgsl", .op = op_index<LatentAppend>(), .launch = latent_append_launch},
+    {.name = "latent_append.cpu",
+     .op = op_index<LatentAppend>(),
+     .backend = BackendKind::kCpu,
+     .reference = latent_append_reference},
+    {.name = "latent_attention.wgsl.subgroup",
+     .op = op_index<LatentAttention>(),
+     .needs = kFeatureSubgroups,
+     .refuses = attention_refuses,
+     .launch = latent_attention_launch<true>},
+    {.name = "latent_attention.wgsl",
+     .op = op_index<LatentAttention>(),
+     .refuses = attention_refuses,
+     .launch = latent_attention_launch<false>},
+    {.name = "latent_attention.cpu",
+     .op = op_index<LatentAttention>(),
+     .backend = BackendKind::kCpu,
+     .reference = latent_attention_reference},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> latent_variants() {
+  return kLatentVariants;
+}
+
+}  // namespace tokamak

@@ -1,0 +1,102 @@
+// Four heads of one token per workgroup. Cells come in blocks of THREADS: each lane scores one for
+// the four heads, then each lane sums its own elements of the latents. Contract: latent.h.
+@group(0) @binding(INPUT_0) var<storage, read> q_latent: array<vec2<f32>>;
+@group(0) @binding(INPUT_1) var<storage, read> q_turned: array<vec2<f32>>;
+@group(0) @binding(INPUT_2) var<storage, read> cache: array<CacheWord>;
+@group(0) @binding(INPUT_3) var<storage, read> pages: array<u32>;
+@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
+
+const PAIRS = WIDTH / 2u;
+const LATENT_PAIRS = RANK / 2u;
+const TURNED_PAIRS = PAIRS - LATENT_PAIRS;
+const OWN_PAIRS = (LATENT_PAIRS + THREADS - 1u) / THREADS;
+const LOWEST = -3.0e38;
+
+// The two elements of each pair, of the four heads.
+var<workgroup> query: array<vec4<f32>, WIDTH>;
+var<workgroup> weights: array<vec4<f32>, THREADS>;
+var<workgroup> cells: array<u32, THREADS>;
+
+fn query_pair(row_head: u32, pair: u32) -> vec2<f32> {
+  if (pair < LATENT_PAIRS) {
+    return q_latent[row_head * LATENT_PAIRS + pair];
+  }
+  return q_turned[row_head * TURNED_PAIRS + pair - LATENT_PAIRS];
+}
+
+fn run(group: vec3<u32>, lane: u32) {
+  let slot = slot_of_row(group.y);
+  let end = position_of(group.y) + 1u;
+  var heads: array<u32, 4>;
+  for (var h = 0u; h < 4u; h++) {
+    heads[h] = group.y * HEADS + min(group.x * 4u + h, HEADS - 1u);
+  }
+  for (var i = lane; i < PAIRS; i += THREADS) {
+    let a = query_pair(heads[0], i) * SCALE;
+    let b = query_pair(heads[1], i) * SCALE;
+    let c = query_pair(heads[2], i) * SCALE;
+    let d = query_pair(heads[3], i) * SCALE;
+    query[2u * i] = vec4(a.x, b.x, c.x, d.x);
+    query[2u * i + 1u] = vec4(a.y, b.y, c.y, d.y);
+  }
+  workgroupBarrier();
+
+  var first_sums: array<vec4<f32>, OWN_PAIRS>;
+  var second_sums: array<vec4<f32>, OWN_PAIRS>;
+  var largest = vec4(LOWEST);
+  var total = vec4(0.0);
+  for (var block = 0u; block < end; block += THREADS) {
+    let position = block + lane;
+    var score = vec4(LOWEST);
+    if (position < end) {
+      let cell = cell_of(slot, position) * PAIRS;
+      cells[lane] = cell;
+      score = vec4(0.0);
+      for (var i = 0u; i < PAIRS; i++) {
+        let key = unpack_cache(cache[cell + i]);
+        score += query[2u * i] * key.x + query[2u * i + 1u] * key.y;
+      }
+    }
+    let first_best = reduce_max(score.x, lane);
+    let second_best = reduce_max(score.y, lane);
+    let third_best = reduce_max(score.z, lane);
+    let fourth_best = reduce_max(score.w, lane);
+    let now_largest = max(largest, vec4(first_best, second_best, third_best, fourth_best));
+    var weight = vec4(0.0);
+    if (position < end) {
+      weight = exp(score - now_largest);
+    }
+    weights[lane] = weight;
+    let shrink = exp(largest - now_largest);
+    total = total * shrink + reduce_sum4(weight, lane);
+    largest = now_largest;
+    let count = min(THREADS, end - block);
+    for (var own = 0u; own < OWN_PAIRS; own++) {
+      let i = lane + own * THREADS;
+      if (i < LATENT_PAIRS) {
+        var first = first_sums[own] * shrink;
+        var second = second_sums[own] * shrink;
+        for (var j = 0u; j < count; j++) {
+          let value = unpack_cache(cache[cells[j] + i]);
+          first += weights[j] * value.x;
+          second += weights[j] * value.y;
+        }
+        first_sums[own] = first;
+        second_sums[own] = second;
+      }
+    }
+    workgroupBarrier();
+  }
+  for (var own = 0u; own < OWN_PAIRS; own++) {
+    let i = lane + own * THREADS;
+    if (i < LATENT_PAIRS) {
+      let first = first_sums[own] / total;
+      let second = second_sums[own] / total;
+      for (var h = 0u; h < 4u; h++) {
+        if (group.x * 4u + h < HEADS) {
+          y[heads[h] * LATENT_PAIRS + i] = vec2(first[h], second[h]);
+        }
+      }
+    }
+  }
+}
