@@ -24,6 +24,7 @@ struct TensorInfo {
   uint64_t offset = 0;          // from the start of that file
   uint64_t bytes = 0;           // packed types: in the blocks of the file's format
   uint32_t rope_heads = 0;      // not 0: rows lie as llama.cpp turns them, see WeightPart
+  uint32_t turned = 0;          // not 0: that number of rows of each head, the last ones
   bool raised = false;          // a norm whose file holds 1 + w where others hold w
 
   /// The product of the shape.

@@ -41,6 +41,7 @@ enum class RowOrder : uint8_t { kPlain, kConcat, kInterleave };
 /// With rope_heads, the tensor's rows are that many heads of d each, and the file has the two
 /// halves of a head row by row: row h d + a d/2 + i of the matrix is row h d + 2 i + a of the file.
 /// That is how llama.cpp stores what it rotates in pairs of neighbours (its convert_hf_to_gguf.py).
+/// With `turned` only that number of rows of each head are in that order, the last ones.
 ///
 /// Parts of a concat may be of different types: the matrix is f32 then, and every part says what it
 /// is by itself, how many rows it has, and that is an even number. A plan cuts such a matrix where
@@ -55,6 +56,7 @@ struct WeightPart {
   uint32_t first_row = 0;
   uint32_t rows = 0;  // 0: all
   uint32_t rope_heads = 0;
+  uint32_t turned = 0;  // 0: all of a head
   std::optional<DType> dtype = std::nullopt;
   float factor = 1;  // of what is read as f32
   bool operator==(const WeightPart&) const = default;

@@ -188,6 +188,7 @@ std::string part_text(const WeightPart& part) {
     text += fmt::format("[{}:{}]", part.first_row, uint64_t{part.first_row} + part.rows);
   }
   if (part.rope_heads != 0) text += fmt::format(" ~heads={}", part.rope_heads);
+  if (part.turned != 0) text += fmt::format(" ~turned={}", part.turned);
   if (part.dtype) text += fmt::format(" as {}", dtype_name(*part.dtype));
   if (part.factor != 1) text += fmt::format(" * {}", part.factor);
   return text;
@@ -221,6 +222,7 @@ Result<WeightPart> parse_part(Scanner& scan) {
   if (scan.take("~heads=")) {
     TOK_TRY(parse_value(scan, part.rope_heads));
     if (part.rope_heads == 0) return scan.wrong("a number of heads above 0");
+    if (scan.take("~turned=")) TOK_TRY(parse_value(scan, part.turned));
   }
   if (scan.take("as")) {
     TOK_TRY(part.dtype, parse_dtype(scan));

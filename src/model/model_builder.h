@@ -151,7 +151,7 @@ class ModelBuilder : public GraphBuilder {
   /// How a matrix lies in the checkpoint, as far as its constant tells.
   struct Located {
     DType dtype = DType::kBF16;  // after a mistake
-    uint32_t rope_heads = 0;
+    uint32_t rope_heads = 0, turned = 0;
     const TensorInfo* groups = nullptr;
   };
   Located located(const std::string& full, uint32_t rows, uint32_t columns);

@@ -139,6 +139,12 @@ TEST(RepackGguf, JoinsAlternatesCutsAndTurnsRows) {
     const auto r = rows_of(file, constant(8, 256, format.type, {{part}}));
     const size_t order[] = {0, 2, 1, 3, 4, 6, 5, 7};
     for (size_t i = 0; i < 8; ++i) EXPECT_TRUE(same(r[i], a[order[i]])) << i;
+    // One head, of which the last six rows are in that order.
+    part.rope_heads = 1;
+    part.turned = 6;
+    const auto l = rows_of(file, constant(8, 256, format.type, {{part}}));
+    const size_t last[] = {0, 1, 2, 4, 6, 3, 5, 7};
+    for (size_t i = 0; i < 8; ++i) EXPECT_TRUE(same(l[i], a[last[i]])) << i;
     WeightPart cut("a.weight", 5, 2);
     cut.rope_heads = 2;
     const auto q = rows_of(file, constant(2, 256, format.type, {{cut}}));
@@ -154,6 +160,12 @@ TEST(RepackGguf, RefusesHeadsThatDoNotFitTheRows) {
   EXPECT_EQ(read_error(c.file(), constant(9, 32, DType::kQ8_0, {{part}})),
             "memory: tensor \"a.weight\" is q8_0[9, 32], expected rows in 2 heads of an even "
             "number.");
+  part.rope_heads = 3;
+  c.add("b.weight", DType::kQ8_0, {12, 32}, c.noise(12 * 34));
+  part.name = "b.weight";
+  part.turned = 6;
+  EXPECT_EQ(read_error(c.file(), constant(12, 32, DType::kQ8_0, {{part}})),
+            "memory: tensor \"b.weight\" is q8_0[12, 32], expected heads whose last 6 rows turn.");
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct Part {
   std::unique_ptr<RowSource> source;
   uint64_t first = 0, rows = 0;
   uint64_t head = 0;             // rows of a head where the file has them turned, else 0
+  uint64_t kept = 0;             // of those the first ones, which lie as they are
   uint64_t place = 0, step = 1;  // row i of the part is row place + i * step of the constant
 
   /// The part's rows that come before row `row` of the constant.
@@ -45,8 +46,9 @@ struct Part {
   uint64_t file_row(uint64_t row) const {
     row += first;
     if (head == 0) return row;
-    const uint64_t in_head = row % head, half = head / 2;
-    return row - in_head + 2 * (in_head % half) + in_head / half;
+    if (row % head < kept) return row;
+    const uint64_t turned = row % head - kept, half = (head - kept) / 2;
+    return row - turned + 2 * (turned % half) + turned / half;
   }
 
   Result<void> write(Stream stream, uint64_t at, uint64_t count, std::byte* out,
@@ -99,6 +101,10 @@ Result<Part> open_part(const TensorFile& file, const WeightPart& part, const Ten
     if (out.head * part.rope_heads != stored.rows || out.head == 0 || out.head % 2 != 0) {
       return wrong(fmt::format("rows in {} heads of an even number", part.rope_heads));
     }
+    if (part.turned % 2 != 0 || part.turned > out.head) {
+      return wrong(fmt::format("heads whose last {} rows turn", part.turned));
+    }
+    if (part.turned != 0) out.kept = out.head - part.turned;
   }
   const DType type = part.dtype.value_or(constant.dtype);
   TOK_TRY(out.source, open_rows(file, stored, type, {add_one, part.factor}));
