@@ -56,6 +56,8 @@ class ModelBuilder : public GraphBuilder {
   };
   /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
   ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
+  /// The pieces as one matrix; `name` is its own.
+  ValueId matrix(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
   /// A matrix in its own float type from a tensor of any number of dimensions.
   ValueId flat_matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// A row of a table of floats, as f32 [1, columns].
@@ -118,6 +120,13 @@ class ModelBuilder : public GraphBuilder {
   ValueId cached_attention(uint32_t layer, ValueId q, ValueId k, ValueId v, uint32_t kv_heads,
                            uint32_t head_dim, const Attention& attributes,
                            std::optional<ValueId> bias = {});
+  /// Appends what each position has for all heads to the cache of `layer`, [T, rank] and [T, d],
+  /// and attends: by [T, heads * rank] and [T, heads * d] -> [T, heads * rank].
+  struct Latents {
+    ValueId latent, turned;
+  };
+  ValueId latent_attention(uint32_t layer, const Latents& rows, ValueId latent_query,
+                           ValueId turned_query, float scale);
   /// Attends to the cache of an earlier layer, which has that layer's window, and adds nothing.
   /// REQUIRES: cached_attention() was called for `layer`.
   ValueId shared_attention(uint32_t layer, ValueId q, const Attention& attributes);

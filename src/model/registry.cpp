@@ -10,6 +10,8 @@ constexpr Architecture kArchitectures[] = {
     {"BertForSequenceClassification", "bert", bert_ranker_facts, build_bert_ranker},
     {"CamembertModel", "camembert", roberta_facts, build_roberta},
     {"Cohere2ForCausalLM", "cohere2", decoder_facts<read_cohere2>, build_decoder<read_cohere2>},
+    {"DeepseekV2ForCausalLM", "deepseek_v2", decoder_facts<read_deepseek_v2>,
+     build_decoder<read_deepseek_v2>},
     {"Ernie4_5ForCausalLM", "ernie4_5", decoder_facts<read_ernie4_5>, build_decoder<read_ernie4_5>},
     {"Ernie4_5_ForCausalLM", "ernie4_5", decoder_facts<read_ernie4_5>,
      build_decoder<read_ernie4_5>},

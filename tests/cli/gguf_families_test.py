@@ -3,6 +3,7 @@
 (conversion/ and gguf-py/gguf/tensor_mapping.py) give the recorded answers. Run by CTest; by hand as
 cli_test.py.
 """
+import functools
 import json
 import math
 import pathlib
@@ -31,11 +32,58 @@ LAYER_NAMES = {
 NORMS_AFTER = {"post_attention_layernorm": "post_attention_norm",
                "post_feedforward_layernorm": "post_ffw_norm"}
 SHARED = {f"mlp.shared_expert.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")}
+DEEPSEEK = {**{f"mlp.shared_experts.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")},
+            "self_attn.kv_a_proj_with_mqa": "attn_kv_a_mqa", "self_attn.kv_a_layernorm": "attn_kv_a_norm",
+            "self_attn.kv_b_proj": "attn_kv_b", "self_attn.q_a_proj": "attn_q_a",
+            "self_attn.q_a_layernorm": "attn_q_a_norm", "self_attn.q_b_proj": "attn_q_b"}
+
+
+def deepseek(c, is_split=True):
+    """The sizes of heads are under other keys since kv_b is two tensors."""
+    key, rank = c["qk_nope_head_dim"] + c["qk_rope_head_dim"], c["kv_lora_rank"]
+    keys = {"attention.kv_lora_rank": rank, "rope.dimension_count": c["qk_rope_head_dim"],
+            "attention.key_length": key, "attention.value_length": c["v_head_dim"],
+            "leading_dense_block_count": c["first_k_dense_replace"],
+            "expert_count": c["n_routed_experts"], "expert_used_count": c["num_experts_per_tok"],
+            "expert_shared_count": c["n_shared_experts"],
+            "expert_feed_forward_length": c["moe_intermediate_size"],
+            "expert_weights_scale": c["routed_scaling_factor"],
+            "expert_weights_norm": c["norm_topk_prob"], "rope.scaling.type": "yarn",
+            "rope.scaling.factor": float(c["rope_scaling"]["factor"]),
+            "rope.scaling.original_context_length": c["rope_scaling"]["original_max_position_embeddings"],
+            "rope.scaling.yarn_log_multiplier": 0.1 * c["rope_scaling"]["mscale_all_dim"]}
+    if c["q_lora_rank"]:
+        keys["attention.q_lora_rank"] = c["q_lora_rank"]
+    if is_split:
+        keys.update({"attention.key_length_mla": key, "attention.value_length_mla": c["v_head_dim"],
+                     "attention.key_length": rank + c["qk_rope_head_dim"],
+                     "attention.value_length": rank, "attention.head_count_kv": 1})
+    return keys
+
+
+def split_kv_b(found, config):
+    """The rows of each head's keys transposed, and those of its values, as tensors of three dimensions."""
+    heads, rank = config["num_attention_heads"], config["kv_lora_rank"]
+    nope, value = config["qk_nope_head_dim"], config["v_head_dim"]
+    for name in [name for name in found if name.endswith("attn_kv_b.weight")]:
+        (dtype, _, raw), = found.pop(name)
+        size = len(raw) // (heads * (nope + value) * rank)
+        rows = [raw[at:at + rank * size] for at in range(0, len(raw), rank * size)]
+        keys, values = b"", b""
+        for head in range(heads):
+            own = rows[head * (nope + value):(head + 1) * (nope + value)]
+            keys += b"".join(row[c * size:(c + 1) * size] for c in range(rank) for row in own[:nope])
+            values += b"".join(own[nope:])
+        found[name.replace("kv_b", "k_b")] = [(dtype, [heads, rank, nope], keys)]
+        found[name.replace("kv_b", "v_b")] = [(dtype, [heads, value, rank], values)]
+
+
 # family: (general.architecture, names of its own, keys of its own)
 FAMILIES = {
     "cohere2": ("cohere2", {}, lambda c: {
         "attention.layer_norm_epsilon": c["layer_norm_eps"], "logit_scale": c["logit_scale"],
         "attention.sliding_window": c["sliding_window"]}),
+    "deepseek_v2": ("deepseek2", DEEPSEEK, deepseek),
     "ernie4_5": ("ernie4_5", {}, lambda c: {}),
     "exaone4": ("exaone4", NORMS_AFTER, lambda c: {"attention.sliding_window": c["sliding_window"]}),
     "falcon_h1": ("falcon-h1", mamba2.FALCON_NAMES, mamba2.keys),
@@ -146,7 +194,7 @@ def frequency_divisors(config):
 
 
 class GgufFamilies(unittest.TestCase):
-    def convert(self, name, folder):
+    def convert(self, name, folder, is_split=True):
         recipe = family(name)
         architecture, names, own = FAMILIES[name]
         found = {}
@@ -166,6 +214,10 @@ class GgufFamilies(unittest.TestCase):
         if (recipe["config"].get("rope_scaling") or {}).get("rope_type") == "llama3":
             values = frequency_divisors(recipe["config"])
             found["rope_freqs.weight"] = [("F32", [len(values)], packed(values, "F32"))]
+        if architecture == "deepseek2" and is_split:
+            split_kv_b(found, recipe["config"])
+        elif architecture == "deepseek2":
+            own = functools.partial(deepseek, is_split=False)
         path = pathlib.Path(folder) / f"{name}.gguf"
         write(path, metadata(recipe["config"], architecture, own),
               [(new, TYPES[parts[0][0]], [len(parts), *parts[0][1]] if len(parts) > 1 else parts[0][1],
@@ -174,10 +226,10 @@ class GgufFamilies(unittest.TestCase):
 
     def test_the_recorded_answers(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in FAMILIES:
-                path = self.convert(name, folder)
+            for name, is_split in [*((name, True) for name in FAMILIES), ("deepseek_v2", False)]:
+                path = self.convert(name, folder, is_split)
                 for prompt in family(name)["prompts"]:
-                    with self.subTest(name, prompt=prompt["name"]):
+                    with self.subTest(name, is_split=is_split, prompt=prompt["name"]):
                         greedy = prompt["greedy"]["ids"]
                         run = tokamak("logits", path, "--tokens", ",".join(map(str, prompt["ids"])),
                                       "--steps", len(greedy), "--json", "--backend", "cpu")

@@ -62,6 +62,8 @@ std::span<const Architecture> architectures();
 
 /// The fields of Gemma 4 beside the common ones.
 void gemma4(Fields& f);
+/// The fields of DeepSeek V2 and V3.
+void deepseek2(Fields& f);
 /// The fields that Qwen3.5 adds, and those that it adds with experts.
 void qwen3_5(Fields& f);
 void qwen3_5_moe(Fields& f);

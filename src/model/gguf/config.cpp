@@ -31,6 +31,10 @@ Result<Json> factors(const GgufFile& file, std::string_view name) {
   return Json(std::move(out));
 }
 
+bool accepts(const Architecture& architecture, std::string_view key) {
+  return std::ranges::find(architecture.accepts, key) != architecture.accepts.end();
+}
+
 /// Keys that change the answers of a model in ways that no architecture here has.
 void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
   for (const char* name :
@@ -39,7 +43,7 @@ void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
         "embedding_scale", "logit_scale", "residual_scale", "expert_shared_count",
         "expert_group_count"}) {
     const Json* value = f.reader.find(f.key(name));
-    if (std::ranges::find(architecture.accepts, name) != architecture.accepts.end()) continue;
+    if (accepts(architecture, name)) continue;
     if (value != nullptr && *value != Json(0) && *value != Json(0.0)) {
       f.refuse(name, "is set");
     }
@@ -175,7 +179,8 @@ Result<Json> make_config(const GgufFile& file, const Architecture& architecture)
   } else {
     f.config.set("rms_norm_eps", reader.positive(f.key("attention.layer_norm_rms_epsilon")));
   }
-  if (f.size("attention.value_length", head_dim) != head_dim) {
+  if (f.size("attention.value_length", head_dim) != head_dim &&
+      !accepts(architecture, "attention.value_length")) {
     f.refuse("attention.value_length", "is not attention.key_length");
   }
   const TensorInfo* table = file.tensors.find("token_embd.weight");

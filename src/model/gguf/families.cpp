@@ -17,6 +17,19 @@ constexpr Rename kGemma2Names[] = {
     {"post_attention_norm", "post_attention_layernorm"},
     {"post_ffw_norm", "post_feedforward_layernorm"},
 };
+constexpr Rename kDeepseekNames[] = {
+    {"attn_k_b", "self_attn.embed_q"},
+    {"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
+    {"attn_kv_a_norm", "self_attn.kv_a_layernorm"},
+    {"attn_kv_b", "self_attn.kv_b_proj"},
+    {"attn_q_a", "self_attn.q_a_proj"},
+    {"attn_q_a_norm", "self_attn.q_a_layernorm"},
+    {"attn_q_b", "self_attn.q_b_proj"},
+    {"attn_v_b", "self_attn.unembed_out"},
+    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
+    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
+};
 constexpr Rename kGlm4Names[] = {
     {"ffn_up", "mlp.gate_up_proj"},
     {"post_attention_norm", "post_self_attn_layernorm"},
@@ -107,6 +120,8 @@ void granite_with_scans(Fields& f) {
   granite_hybrid(f);
 }
 
+constexpr std::string_view kDeepseekKeys[] = {"attention.value_length", "expert_shared_count"};
+
 void ernie(Fields& f) {
   f.config.set("use_bias", f.has_tensor("blk.0.attn_q.bias"));
 }
@@ -151,6 +166,14 @@ constexpr Architecture kFamilies[] = {
      .accepts = kCohereKeys,
      .layer_norm = true,
      .more = cohere2},
+    {.gguf = "deepseek2",
+     .name = "DeepseekV2ForCausalLM",
+     .model_type = "deepseek_v2",
+     .names = kDeepseekNames,
+     .experts = true,
+     .accepts = kDeepseekKeys,
+     .partial = true,
+     .more = deepseek2},
     {.gguf = "ernie4_5",
      .name = "Ernie4_5ForCausalLM",
      .model_type = "ernie4_5",

@@ -154,12 +154,9 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
                   "m.gguf: general.architecture is missing");
   EXPECT_EQ(Fake("bloom").message(),
             "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, gemma4, lfm2, "
-            "llama, phi3, qwen2, qwen3, qwen35, qwen35moe, qwen3moe, cohere2, ernie4_5, exaone4, "
-            "falcon-h1, "
-            "gemma, gemma2, glm4, granite, granitehybrid, hunyuan-dense, olmo2, phi2, seed_oss, "
-            "stablelm, "
-            "starcoder2, smollm3 from "
-            "GGUF files.");
+            "llama, phi3, qwen2, qwen3, qwen35, qwen35moe, qwen3moe, cohere2, deepseek2, ernie4_5, "
+            "exaone4, falcon-h1, gemma, gemma2, glm4, granite, granitehybrid, hunyuan-dense, "
+            "olmo2, phi2, seed_oss, stablelm, starcoder2, smollm3 from GGUF files.");
   Fake without("llama");
   without.tensors.clear();
   EXPECT_MENTIONS(without.message(), "no matrix \"token_embd.weight\"");

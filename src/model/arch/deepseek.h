@@ -1,0 +1,22 @@
+// Decoders with attention to latents (graph/latent_ops.h). Reference: transformers'
+// modeling_deepseek_v2.py and modeling_deepseek_v3.py.
+#pragma once
+#include "model/decoder.h"
+
+namespace tokamak {
+
+struct LatentSpec : DecoderSpec {
+  uint32_t q_rank;   // of the product that q is made by; 0: one product
+  uint32_t kv_rank;  // of the latent
+  uint32_t still;    // elements of a head's key that have no position
+  uint32_t turned;   // those that do, which all heads share
+  uint32_t value;    // elements of a head's value
+  bool neighbours;   // those that turn together, not halves
+};
+
+Result<LatentSpec> read_deepseek_v2(ConfigReader config);
+
+Result<Graph> decoder_graph(const LatentSpec& c, const TensorFile& file,
+                            const BuildOptions& options);
+
+}  // namespace tokamak
