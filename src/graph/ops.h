@@ -116,9 +116,9 @@ struct KvAppend {
 /// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
 /// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h]. With ends
 /// instead, row t sees what is before position ends[t], too; not causal, that alone: keys may be of
-/// another sequence then, such as what a model hears. The result may be `rounded` as by
-/// to_half, if heads*d is a multiple of 8.    (q [T, heads*d], cache [cells, 2, kv, d],
-///     pages u32 [P], bias? [2*r + 1, heads] or ends? u32 [T]) -> [T, heads*d]
+/// another sequence then. Sinks instead are a further key of each head, of that score and value 0.
+/// The result may be `rounded` as by to_half, if heads*d is a multiple of 8. (q [T, heads*d], cache
+/// [cells, 2, kv, d], pages u32 [P], bias? [2*r + 1, heads], ends? u32 [T] or sinks? [heads]) -> q
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;

@@ -95,6 +95,15 @@ struct ShapeChecks {
     }
     return {};
   }
+  /// The operand of attention that changes its scores: ends of rows, sinks, or a bias by distance.
+  Result<void> scores(size_t operand, Dim heads) const {
+    const TensorDesc& given = *in[operand];
+    if (given.dtype == DType::kU32) {
+      if (given.shape.size() != 1) return wrong(operand, "the ends of rows u32[T]");
+      return rows_like(operand, 0);
+    }
+    return given.shape.size() == 1 ? vector(operand, heads) : distances(operand, heads);
+  }
   /// The experts that each row of `x` chose.
   Result<void> choice(size_t operand, const TensorDesc& x) const {
     const TensorDesc& chosen = *in[operand];

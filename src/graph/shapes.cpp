@@ -112,12 +112,7 @@ struct Rule : LatentRules {
     if (in[0]->shape[1] % kv_columns != 0) {
       return wrong(0, fmt::format("a multiple of {} columns", kv_columns));
     }
-    if (in.size() == 4 && in[3]->dtype == DType::kU32) {
-      if (in[3]->shape.size() != 1) return wrong(3, "the ends of rows u32[T]");
-      TOK_TRY(rows_like(3, 0));
-    } else if (in.size() == 4) {
-      TOK_TRY(distances(3, in[0]->shape[1] / kv_columns * in[1]->shape[2]));
-    }
+    if (in.size() == 4) TOK_TRY(scores(3, in[0]->shape[1] / kv_columns * in[1]->shape[2]));
     if (op.rounded == Half::kNone) return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
     if (in[0]->shape[1] % kAligned != 0) return wrong(0, "a multiple of 8 columns");
     return {{half_matrix(in[0]->shape[0], in[0]->shape[1], half_dtype(op.rounded))}};

@@ -22,6 +22,22 @@ SelfTestCase biased_attention(const SelfTestSteps& steps) {
   return w.finish(w.graph().attention(q, kv, pages, op, bias), steps, 10 * kSelfTestSum);
 }
 
+/// A window, grouped heads and a sink for each.
+SelfTestCase attention_with_sinks(const SelfTestSteps& steps) {
+  constexpr uint32_t kHeads = 4, kHeadDim = 16;
+  Writer w(fmt::format("attention {}x{} with sinks", kHeads, kHeadDim), Attention::kName);
+  uint32_t positions = 0, slots = 0;
+  for (const uint32_t chunk : steps.chunks) positions += chunk;
+  const ValueId pages = w.pages(positions, slots);
+  const ValueId cache = w.graph().kv_cache("cache", DType::kF32, slots, kHeads / 2, kHeadDim);
+  const ValueId q = w.activation(kHeads * kHeadDim);
+  const ValueId k = w.activation(kHeads * kHeadDim / 2), v = w.activation(kHeads * kHeadDim / 2);
+  const ValueId sinks = w.random("sinks", {kHeads}, DType::kF32, 3);
+  const ValueId kv = w.graph().kv_append(k, v, cache, pages);
+  const Attention op{.scale = 0.3f, .window = 21};
+  return w.finish(w.graph().attention(q, kv, pages, op, sinks), steps, 10 * kSelfTestSum);
+}
+
 }  // namespace
 
 void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
@@ -103,6 +119,7 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(y, steps, kSelfTestSum));
   }
   all.push_back(biased_attention(steps));
+  all.push_back(attention_with_sinks(steps));
 }
 
 }  // namespace tokamak

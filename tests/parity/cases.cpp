@@ -179,16 +179,18 @@ struct AttentionShape {
   uint32_t heads, kv_heads, head_dim;
   uint32_t radius = 0;  // of the bias by distance; 0: none
   Half rounded = Half::kNone;
+  float sinks = 0;  // the largest; 0: none
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
                     const Steps& steps, bool causal = true, float range = 2, float values = 1) {
   CaseBuilder b(fmt::format(
-      "attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}", shape.heads,
+      "attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}{}", shape.heads,
       shape.kv_heads, shape.head_dim, window, softcap, cache_type_name(cache_type), label(steps),
       causal ? "" : " both ways", range, values,
       shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : "",
-      shape.rounded == Half::kNone ? "" : fmt::format(" {}", kHalfNames[size_t(shape.rounded)])));
+      shape.rounded == Half::kNone ? "" : fmt::format(" {}", kHalfNames[size_t(shape.rounded)]),
+      shape.sinks > 0 ? fmt::format(" sinks {}", shape.sinks) : ""));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -201,6 +203,7 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   std::optional<ValueId> bias;
   if (shape.radius > 0)
     bias = b.random("bias", {2 * shape.radius + 1, shape.heads}, DType::kF32, 3);
+  if (shape.sinks > 0) bias = b.random("sinks", {shape.heads}, DType::kF32, shape.sinks);
   const ValueId y = b.graph().attention(q, kv, pages,
                                         {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
                                          .window = window,
@@ -249,6 +252,10 @@ std::vector<Case> attention_cases() {
     all.push_back(attention_case({4, 2, 16, 5}, 40, 3, cache, kWhole, false));
     all.push_back(attention_case({2, 1, 64, 400}, 0, 0, cache, kManyTokens));
     all.push_back(attention_case({6, 3, 80, 20}, 0, 0, cache, kLongChunks));
+    // Sinks among the scores, above them all, and too far below to count.
+    all.push_back(attention_case({4, 2, 16, 0, Half::kNone, 4}, 24, 0, cache, kManyTokens));
+    all.push_back(attention_case({8, 1, 64, 0, Half::kNone, 30}, 0, 3, cache, kLongChunks));
+    all.push_back(attention_case({6, 3, 80, 0, Half::kNone, 1e30f}, 40, 0, cache, kLongChunks));
     // Scores far apart: the largest of a row turns up after others that count for nothing then.
     all.push_back(attention_case({4, 2, 64}, 40, 0, cache, kLongChunks, true, 5));
     all.push_back(attention_case({4, 1, 128}, 40, 0, cache, kWhole, true, 5));

@@ -61,6 +61,25 @@ TEST(FixedPointSums, BeyondWhatTheyHoldAreNoNumbersOnADevice) {
   }
 }
 
+TEST(Sinks, FarBelowEveryScoreChangeNothing) {
+  const auto attention = [](bool has_sinks) {
+    CaseBuilder b(has_sinks ? "far sinks" : "none here");  // equally long: of the same numbers
+    uint32_t slots = 0;
+    const ValueId pages = b.pages(40, 0, slots);
+    const ValueId cache = b.graph().kv_cache("cache", DType::kF32, slots, 2, 16);
+    const ValueId q = b.activation(64), k = b.activation(32), v = b.activation(32);
+    const ValueId kv = b.graph().kv_append(k, v, cache, pages);
+    std::optional<ValueId> sinks;
+    if (has_sinks) sinks = b.constant("sinks", {4}, std::vector<float>(4, -1e30f));
+    return b.finish(b.graph().attention(q, kv, pages, {.scale = 0.3f}, sinks), {32, {32, 8}}, 0);
+  };
+  const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  for (Backend* device : {cpu.get(), &backend(Grant::kAll), &backend(Grant::kMin)}) {
+    const Case with = attention(true), without = attention(false);
+    EXPECT_EQ(run(with, *device).results, run(without, *device).results);
+  }
+}
+
 TEST(OpParityCases, HaveDifferentNames) {
   for (size_t op = 0; op < std::variant_size_v<Op>; ++op) {
     std::map<std::string, int> names;

@@ -65,12 +65,15 @@ void kv_append_reference(const CpuCall& call) {
   }
 }
 
-/// The fourth operand is the ends of rows or a bias by distance.
+/// The fourth operand is the ends of rows, sinks or a bias by distance.
 bool has_ends(const Problem& p) {
   return p.inputs.size() == 4 && p.inputs[3].dtype == DType::kU32;
 }
+bool has_sinks(const Problem& p) {
+  return p.inputs.size() == 4 && !has_ends(p) && p.inputs[3].shape.size() == 1;
+}
 bool has_bias(const Problem& p) {
-  return p.inputs.size() == 4 && !has_ends(p);
+  return p.inputs.size() == 4 && !has_ends(p) && !has_sinks(p);
 }
 
 /// The text that says where what a row sees ends.
@@ -85,8 +88,10 @@ void attention_reference(const CpuCall& call) {
   const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
   const bool ends_given = call.inputs.size() == 4 && call.inputs[3].dtype == DType::kU32;
-  std::span<const float> bias;
-  if (call.inputs.size() == 4 && !ends_given) bias = call.inputs[3].f32();
+  std::span<const float> bias, sinks;
+  if (call.inputs.size() == 4 && !ends_given) {
+    (call.inputs[3].dims.size() == 1 ? sinks : bias) = call.inputs[3].f32();
+  }
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const Slot& slot = call.batch.slot_of(t);
     const size_t position = call.batch.position_of(t), window = op.window;
@@ -99,10 +104,10 @@ void attention_reference(const CpuCall& call) {
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first_seen(position, window), end};
-      const Attended seen =
-          attend(call.inputs[0].f32().subspan(at, head_dim), cache,
-                 pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap,
-                 {.numbers = bias, .heads = heads, .head = head, .position = position});
+      Attended seen = attend(call.inputs[0].f32().subspan(at, head_dim), cache,
+                             pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap,
+                             {.numbers = bias, .heads = heads, .head = head, .position = position});
+      if (!sinks.empty()) seen.total += std::exp(double(sinks[head]) - double(seen.largest));
       for (size_t i = 0; i < head_dim; ++i) {
         store_half(call.outputs[0], at + i, float(seen.sums[i] / seen.total));
       }
@@ -168,6 +173,7 @@ Launch attention_base(const Problem& p, uint32_t threads) {
       .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", "attention/cell_of.wgsl",
                   "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
                   has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
+                  has_sinks(p) ? "attention/sinks.wgsl" : "attention/no_sinks.wgsl",
                   is_rounded ? "attention/pairs_half.wgsl" : "attention/pairs_f32.wgsl",
                   cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
                                           : "attention/read_pairs.wgsl"},
@@ -271,6 +277,7 @@ std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t row
                         uint32_t most_columns, uint32_t bytes) {
   if (p.max_tokens == 1) return "is for several tokens";
   if (has_bias(p)) return "adds nothing to the scores";
+  if (has_sinks(p)) return "has no sinks";
   const TensorDesc& cache = p.inputs[1];
   if (cache.dtype != DType::kF16) {
     return fmt::format("is for f16 caches, this one is {}", cache_type_name(cache.dtype));

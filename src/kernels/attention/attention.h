@@ -20,6 +20,8 @@
 //              of the distance from query to key, at most r before or after it, and of the head.
 //              ends u32 [T], instead: row t sees up to position ends[t] as well, and without that;
 //              not causal, it sees that alone, and at least one position
+//              sinks f32 [heads], instead: the softmax of head h counts e^sinks[h], too, for which
+//              there is no value (Xiao et al. 2023, arXiv:2309.17453)
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
 // they share what they read (Dao et al. 2022, arXiv:2205.14135). Accumulation in f32 on devices,
 // f64 in the reference. head_dim is even.

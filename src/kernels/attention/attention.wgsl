@@ -23,8 +23,8 @@ fn run(group: vec3<u32>, lane: u32) {
   workgroupBarrier();
 
   var sums: array<vec2<f32>, OWN_PAIRS>;
-  var largest = LOWEST;
-  var total = 0.0;
+  var largest = first_base(head);
+  var total = FIRST_TOTAL;
   for (var block = first; block < end; block += THREADS) {
     let position = block + lane;
     var score = LOWEST;

@@ -39,8 +39,9 @@ fn run(group: vec3<u32>, lane: u32) {
     query[i] = q[start + i * LANES] * SCALE;
     sums[i] = vec2(0.0);
   }
-  var largest = LOWEST;
-  var total = 0.0;
+  // One of the groups has the sink, if any.
+  var largest = select(LOWEST, first_base(head), own == 0u);
+  var total = select(0.0, FIRST_TOTAL, own == 0u);
   for (var block = first; block < end; block += AT_ONCE * GROUPS) {
     var scores: array<f32, AT_ONCE>;
     var values: array<vec2<f32>, AT_ONCE * OWN_PAIRS>;

@@ -52,8 +52,9 @@ fn run(group: vec3<u32>, lane: u32) {
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
 
   var sums: array<array<vec4<f32>, 2>, OWN_PAIRS>;
-  var largest = vec4(LOWEST);
-  var total = vec4(0.0);
+  var largest = vec4(first_base(heads.x), first_base(heads.y), first_base(heads.z), first_base(heads.w));
+  // The lanes of four rows add up their totals: one has the sinks, if any.
+  var total = vec4(select(0.0, FIRST_TOTAL, part == 0u));
   for (var block = first; block < end; block += KEYS) {
     if (lane < KEYS) {
       let position = min(block + lane, end - 1u);
