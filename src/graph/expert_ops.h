@@ -24,9 +24,9 @@ struct Route {
   bool operator==(const Route&) const = default;
 };
 
-/// A product per token and chosen expert: y[t, s] = x W[chosen[t, s]]ᵀ, where x is row t, or slot s
-/// of it when it has one for each. W has the rows of expert 0, then of expert 1, ...
-///     (x [T, in] or [T, top_k*in], w [experts*out, in], chosen u32[T, top_k]) -> [T, top_k*out]
+/// A product per token and chosen expert: y[t, s] = x Wᵀ (+ bias) of expert chosen[t, s], where x
+/// is row t or its slot s, and the rows of expert 0 come first. (x [T, in] or [T, top_k*in], w
+/// [experts*out, in], chosen u32[T, top_k], bias? [experts*out]) -> [T, top_k*out]
 struct ExpertLinear {
   static constexpr std::string_view kName = "expert_linear";
   uint32_t experts = 1;

@@ -161,7 +161,7 @@ struct Rule : LatentRules {
     return {{matrix(rows, op.top_k), chosen}};
   }
   Outputs operator()(const ExpertLinear& op) const {
-    TOK_TRY(count(3, 3));
+    TOK_TRY(count(3, 4));
     TOK_TRY(activation(0));
     const TensorDesc &x = *in[0], &w = *in[1], &chosen = *in[2];
     TOK_TRY(choice(2, x));
@@ -169,6 +169,7 @@ struct Rule : LatentRules {
         (x.shape[1] != w.shape[1] && x.shape[1] != w.shape[1] * chosen.shape[1])) {
       return wrong(1, fmt::format("a matrix [{} * out, in] whose rows fit operand 0", op.experts));
     }
+    if (in.size() == 4) TOK_TRY(vector(3, w.shape[0]));
     return {{matrix(x.shape[0], chosen.shape[1] * (w.shape[0] / Dim{op.experts}))}};
   }
   Outputs operator()(const ExpertSum&) const {

@@ -183,7 +183,9 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
       const ValueId logits = w.activation(kExperts, 3), x = w.activation(in);
       const ValueId m = w.random("w", {kExperts * 70, in}, dtype);
       const auto routed = w.graph().route(logits, {.top_k = kTop});
-      const ValueId y = w.graph().expert_linear(x, m, routed.chosen, kExperts);
+      std::vector<ValueId> inputs = {x, m, routed.chosen};
+      if (dtype == DType::kBF16) inputs.push_back(w.random("bias", {kExperts * 70}));
+      const ValueId y = w.graph().add_node(ExpertLinear{kExperts}, std::move(inputs)).front();
       all.push_back(w.finish(y, steps, kSum));
     }
   }

@@ -49,17 +49,22 @@ Case awkward_route_case(bool many) {
 struct ProductShape {
   uint32_t experts, top_k, out, in;
   bool row_per_slot = false;
+  bool bias = false;
 };
 
 Case product_case(const ProductShape& shape, DType dtype, const Steps& steps) {
-  CaseBuilder b(fmt::format("expert_linear {} {} of {} {}x{}{} {}", dtype_name(dtype), shape.top_k,
-                            shape.experts, shape.out, shape.in,
-                            shape.row_per_slot ? " of rows" : "", steps.max_tokens));
+  CaseBuilder b(fmt::format("expert_linear {} {} of {} {}x{}{}{} {}", dtype_name(dtype),
+                            shape.top_k, shape.experts, shape.out, shape.in,
+                            shape.row_per_slot ? " of rows" : "", shape.bias ? " bias" : "",
+                            steps.max_tokens));
   const ValueId logits = b.activation(shape.experts, 4);
   const ValueId x = b.activation(shape.in * (shape.row_per_slot ? shape.top_k : 1));
   const ValueId w = b.random("w", {shape.experts * shape.out, shape.in}, dtype);
   const auto routed = b.graph().route(logits, {.top_k = shape.top_k});
-  return b.finish(b.graph().expert_linear(x, w, routed.chosen, shape.experts), steps, kSum);
+  std::vector<ValueId> inputs = {x, w, routed.chosen};
+  if (shape.bias) inputs.push_back(b.random("bias", {shape.experts * shape.out}));
+  const ValueId y = b.graph().add_node(ExpertLinear{shape.experts}, std::move(inputs)).front();
+  return b.finish(y, steps, kSum);
 }
 
 }  // namespace
@@ -109,6 +114,12 @@ std::vector<Case> expert_linear_cases() {
       for (const bool many : {false, true}) {
         all.push_back(product_case(shape, dtype, steps_of(many)));
       }
+    }
+  }
+  for (const ProductShape& shape : std::vector<ProductShape>{
+           {5, 3, 66, 24, false, true}, {5, 3, 7, 264, true, true}, {4, 3, 3, 67, true, true}}) {
+    for (const bool many : {false, true}) {
+      all.push_back(product_case(shape, DType::kBF16, steps_of(many)));
     }
   }
   // More tokens than one workgroup of matmul looks at.

@@ -20,7 +20,7 @@ fn run(group: vec3<u32>, lane: u32) {
   }
   let total = reduce_sum(sum, lane);
   if (lane == 0u) {
-    y[slot * OUT + group.x] = total;
+    y[slot * OUT + group.x] = total + bias_of(slot, group.x);
   }
 }
 

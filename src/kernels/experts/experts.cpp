@@ -59,7 +59,9 @@ void expert_linear_reference(const CpuCall& call) {
     const std::span<const float> own = x.subspan((slot / top_k * x_rows + slot % x_rows) * in, in);
     for (size_t r = 0; r < out; ++r) {
       w.load_row(chosen[slot] * out + r, row);
-      y[slot * out + r] = float(std::inner_product(own.begin(), own.end(), row.begin(), 0.0));
+      double sum = std::inner_product(own.begin(), own.end(), row.begin(), 0.0);
+      if (call.inputs.size() == 4) sum += call.inputs[3].f32()[chosen[slot] * out + r];
+      y[slot * out + r] = float(sum);
     }
   }
 }
@@ -116,23 +118,31 @@ std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
   return has_many_tokens(p) ? refuses_width(p) : "is for several tokens";
 }
 
+bool has_bias(const Problem& p) {
+  return std::holds_alternative<ExpertLinear>(*p.op) && p.inputs.size() == 4;
+}
+
+const char* bias_source(const Problem& p) {
+  return has_bias(p) ? "experts/bias.wgsl" : "experts/no_bias.wgsl";
+}
+
 template <bool kSubgroups>
 Launch matvec(const Problem& p, const DeviceInfo&) {
   const ExpertProductSizes s = expert_sizes(p);
-  return with_codec(
-      wide_codec(p.inputs[1]),
-      {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
-                     {"EXPERTS", s.experts},
-                     {"FIRST_EXPERT", s.first},
-                     {"HELD", s.held},
-                     {"IN", s.in},
-                     {"OUT", s.out},
-                     {"X_ROWS", s.x_rows},
-                     {"GLU", 0u},
-                     activation_constant(Activation::kIdentity)},
-       .sources = with_reduction(kSubgroups, {kActivationSource, "experts/results.wgsl",
-                                              "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
-       .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
+  return with_codec(wide_codec(p.inputs[1]),
+                    {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
+                                   {"EXPERTS", s.experts},
+                                   {"FIRST_EXPERT", s.first},
+                                   {"HELD", s.held},
+                                   {"IN", s.in},
+                                   {"OUT", s.out},
+                                   {"X_ROWS", s.x_rows},
+                                   {"GLU", 0u},
+                                   activation_constant(Activation::kIdentity)},
+                     .sources = with_reduction(
+                         kSubgroups, {kActivationSource, bias_source(p), "experts/results.wgsl",
+                                      "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
+                     .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
 }
 
 Launch matmul(const Problem& p, const DeviceInfo&) {
@@ -147,9 +157,10 @@ Launch matmul(const Problem& p, const DeviceInfo&) {
                               {"TOP_K", s.top_k},
                               {"X_ROWS", s.x_rows},
                               {"TOKENS", kTokensPerGroup}},
-                .sources = {kActivationSource, "experts/results.wgsl", "linear/tile.wgsl",
-                            "experts/matmul.wgsl", "wgsl/entry.wgsl"},
+                .sources = {kActivationSource, bias_source(p), "experts/results.wgsl",
+                            "linear/tile.wgsl", "experts/matmul.wgsl", "wgsl/entry.wgsl"},
                 .grid = {.x = {ceil_div(s.rows, kRows)}, .y = {s.held}, .z = {1, kTokensPerGroup}}};
+  if (has_bias(p)) launch.constants.push_back({"EXPERTS", s.experts});
   const auto* glu = std::get_if<ExpertGlu>(p.op);
   launch.constants.push_back({"GLU", glu != nullptr ? 1u : 0u});
   launch.constants.push_back(
@@ -173,7 +184,7 @@ Launch any(const Problem& p, const DeviceInfo&) {
                                    {"OUT", s.out},
                                    {"TOP_K", s.top_k},
                                    {"X_ROWS", s.x_rows}},
-                     .sources = with_reduction(false, {"experts/any.wgsl"}),
+                     .sources = with_reduction(false, {bias_source(p), "experts/any.wgsl"}),
                      .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}});
 }
 

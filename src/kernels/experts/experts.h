@@ -5,8 +5,8 @@
 //                  comparing floats: an order without ties or gaps, in which NaN is the largest.
 //                  Whatever the logits are, chosen holds different experts below `experts`; shares
 //                  of a row with NaN are NaN.
-//   expert_linear  x f32 [T, in] or [T, top_k*in], w of any matrix type [experts*out, in]
-//                  -> y f32 [T, top_k*out]
+//   expert_linear  x f32 [T, in] or [T, top_k*in], w of any matrix type [experts*out, in],
+//                  bias? f32 [experts*out] -> y f32 [T, top_k*out]
 //   expert_columns x f32 [T, n] or [T, top_k*n], order u32 [experts, n] -> y f32 [T, top_k*n]
 //   expert_sum     x f32 [T, top_k*n], shares f32 [T, top_k] -> y f32 [T, n]
 //

@@ -76,12 +76,13 @@ template <bool kSubgroups>
 Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
   const auto& op = p.as<ExpertGlu>();
   const ExpertProductSizes s = expert_sizes(p);
-  Launch made = launch(p, power_of_two(s.in / 16, 32, 256),
-                       with_reduction(kSubgroups, {kActivationSource, "experts/results.wgsl",
-                                                   op.norm ? "experts/normed_input.wgsl"
-                                                           : "experts/plain_input.wgsl",
-                                                   "experts/matvec.wgsl"}),
-                       {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
+  Launch made =
+      launch(p, power_of_two(s.in / 16, 32, 256),
+             with_reduction(kSubgroups,
+                            {kActivationSource, "experts/no_bias.wgsl", "experts/results.wgsl",
+                             op.norm ? "experts/normed_input.wgsl" : "experts/plain_input.wgsl",
+                             "experts/matvec.wgsl"}),
+             {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
   made.constants.insert(made.constants.end(),
                         {{"GLU", 1u}, {"X_ROWS", 1u}, activation_constant(op.activation)});
   if (op.norm) made.constants.push_back({"EPS", op.eps});

@@ -19,7 +19,7 @@ fn store_result(slot: u32, row: u32, i: u32, rows: vec4<f32>) {
     return;
   }
   if (GLU == 0u) {
-    y[slot * OUT + at] = rows[i];
+    y[slot * OUT + at] = rows[i] + bias_of(slot, at);
   } else {
     y[slot * OUT + at] = activate(rows[2u * i]) * rows[2u * i + 1u];
   }
