@@ -3,7 +3,8 @@
 
 A file has a config.json and, instead of weights, how they are made: element i of a tensor is
 middle + 2^exponent * u, where u from -128 to 127 is the top byte of splitmix64 of the name's FNV-1a
-hash plus i. tests/golden/made_checkpoint.cpp makes the same. Matrices are bf16, vectors f32.
+hash plus i. tests/golden/made_checkpoint.cpp makes the same. Matrices are bf16, vectors f32, and
+what has "bytes" is the whole part in u8.
 """
 import json
 import pathlib
@@ -20,7 +21,7 @@ LENGTHS = {"short": (9, 64), "long": (70, 24)}  # tokens, and prompts to choose 
 U64 = np.uint64
 
 
-def made(name, shape, exponent, middle):
+def made(name, shape, exponent, middle, is_bytes):
     key = 0xCBF29CE484222325
     for byte in name.encode():
         key = (key ^ byte) * 0x100000001B3 % 2**64
@@ -31,6 +32,8 @@ def made(name, shape, exponent, middle):
         x ^= x >> U64(31)
     values = middle + (x >> U64(56)).astype(np.float64).reshape(shape) * 2.0**exponent
     values -= 128 * 2.0**exponent
+    if is_bytes:
+        return torch.from_numpy(values.astype(np.uint8))
     tensor = torch.from_numpy(values.astype(np.float32))
     return tensor.to(torch.bfloat16) if len(shape) > 1 else tensor
 
@@ -42,7 +45,7 @@ def tensors(weights):
                 name = w["name"]
                 for index in [i for i in (layer, expert) if i is not None][: name.count("*")]:
                     name = name.replace("*", str(index), 1)
-                yield name, made(name, w["shape"], w["exponent"], w["middle"])
+                yield name, made(name, w["shape"], w["exponent"], w["middle"], "bytes" in w)
 
 
 def load(family):

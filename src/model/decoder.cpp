@@ -173,9 +173,11 @@ ValueId TextDecoder::attention(uint32_t layer, ValueId x) {
   k = b.rotate(k, c.head_dim, c.ropes[rope], table);
   if (c.head_norm == HeadNorm::kTurnedHeads) norm_heads();
   const float scale = c.score_scale > 0 ? c.score_scale : 1.0f / std::sqrt(float(c.head_dim));
-  ValueId o =
-      b.cached_attention(layer, q, k, v, c.kv_heads, c.head_dim,
-                         {.scale = scale, .window = c.windows[layer], .softcap = c.score_cap});
+  std::optional<ValueId> sinks;
+  if (c.sinks) sinks = b.vector(p + "self_attn.sinks", c.heads);
+  ValueId o = b.cached_attention(
+      layer, q, k, v, c.kv_heads, c.head_dim,
+      {.scale = scale, .window = c.windows[layer], .softcap = c.score_cap}, sinks);
   return b.projection(o, p + std::string(c.names.output), c.hidden, c.output_bias);
 }
 
@@ -195,11 +197,14 @@ ValueId TextDecoder::glu_mlp(std::string_view at, uint32_t ffn, ValueId x) {
 }
 
 ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
-  const ValueId logits = b.projection(x, p + std::string(mixture.router), mixture.sizes.experts);
+  const ValueId logits =
+      b.projection(x, p + std::string(mixture.router), mixture.sizes.experts, mixture.router_bias);
   const GraphBuilder::Routed routed =
       b.route(logits, {.top_k = mixture.sizes.top_k, .normalize = mixture.normalize});
+  ExpertForm form = mixture.form;
+  form.activation = c.activation;
   const ValueId chosen =
-      gated_experts(b, p + std::string(mixture.experts), mixture.sizes, c.activation, x, routed);
+      gated_experts(b, p + std::string(mixture.experts), mixture.sizes, form, x, routed);
   if (mixture.shared == 0) return chosen;
   ValueId shared = glu_mlp(mixture.shared_expert, mixture.shared, x);
   if (!mixture.shared_gate.empty()) {

@@ -50,6 +50,8 @@ struct Mixture {
   ExpertSizes sizes;
   bool normalize = false;    // the shares of the chosen ones add up to 1
   std::vector<bool> sparse;  // per layer; the others are dense
+  ExpertForm form;           // the decoder's activation, unless there is a limit
+  bool router_bias = false;
   std::string_view router = "mlp.gate", experts = "mlp.experts";
   // An expert that every token takes.
   uint32_t shared = 0;  // its ffn; 0: none
@@ -62,6 +64,7 @@ struct DecoderSpec {
   uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context;
   float eps;
   bool qkv_bias, output_bias, mlp_bias, tied;
+  bool sinks;           // of each head, in self_attn.sinks
   bool joined_qkv;      // rows of one tensor: q, then k, then v
   bool joined_heads;    // rows of one tensor: q, k and v of the first head, then of the second
   bool joined_gate_up;  // rows of one tensor: gate, then up

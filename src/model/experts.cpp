@@ -8,13 +8,22 @@ struct Experts {
   ModelBuilder& b;
   const std::string& name;
   ExpertSizes sizes;
+  ExpertForm form;
   uint32_t hidden;
   ValueId chosen;
 
+  std::optional<ValueId> bias(std::string_view projection, const ModelBuilder::Rows& rows) const {
+    if (!form.bias) return std::nullopt;
+    return b.stacked_biases(fmt::format("{}.{}_bias", name, projection), sizes.experts, rows);
+  }
   /// `rows` of each expert in a tensor for all of them.
-  ValueId stacked(ValueId x, const char* tensor, ModelBuilder::Rows rows, uint32_t columns) const {
-    const ValueId w = b.stacked(name + tensor, sizes.experts, rows, columns);
-    return b.expert_linear(x, w, chosen, sizes.experts);
+  ValueId stacked(ValueId x, std::string_view projection, const ModelBuilder::Rows& rows,
+                  uint32_t columns) const {
+    const ValueId w =
+        b.stacked(fmt::format("{}.{}", name, projection), sizes.experts, rows, columns);
+    std::vector<ValueId> inputs = {x, w, chosen};
+    if (const auto own = bias(projection, rows)) inputs.push_back(*own);
+    return b.add_node(ExpertLinear{sizes.experts}, std::move(inputs)).front();
   }
   ValueId separate(ValueId x, const char* projection, uint32_t rows, uint32_t columns) const {
     std::vector<ModelBuilder::Piece> pieces;
@@ -23,24 +32,35 @@ struct Experts {
                         {.first = 0, .count = rows, .of = rows}});
     }
     return b.expert_projection(x, fmt::format("{}.{}.weight", name, projection), pieces, columns,
-                               chosen);
+                               chosen, bias(projection, {.first = 0, .count = rows, .of = rows}));
   }
 
-  ValueId gated(ValueId x, Activation activation) const {
+  ValueId glu(ValueId gate, ValueId up) const {
+    if (form.limit == 0) return b.glu(form.activation, gate, up);
+    const ValueId g = b.clamp(gate, -3e38f, form.limit);
+    const ValueId u = b.clamp(up, -form.limit, form.limit);
+    const ValueId steep = b.scale(g, 1.702f);
+    const ValueId turned = b.glu(Activation::kSigmoid, steep, g);
+    const ValueId product = b.glu(Activation::kIdentity, turned, u);
+    return b.add(product, turned);
+  }
+
+  ValueId gated(ValueId x) const {
     const uint32_t ffn = sizes.ffn;
     const bool are_linears = b.has(name + ".input_linear.weight");
     if (are_linears || b.has(name + ".gate_up_proj")) {
-      const char* const both = are_linears ? ".input_linear.weight" : ".gate_up_proj";
-      const ValueId gate = stacked(x, both, {.first = 0, .count = ffn, .of = 2 * ffn}, hidden);
-      const ValueId up = stacked(x, both, {.first = ffn, .count = ffn, .of = 2 * ffn}, hidden);
-      return stacked(b.glu(activation, gate, up),
-                     are_linears ? ".output_linear.weight" : ".down_proj",
+      const char* const both = are_linears ? "input_linear.weight" : "gate_up_proj";
+      ModelBuilder::Rows rows{.first = 0, .count = ffn, .of = 2 * ffn, .alternate = form.alternate};
+      const ValueId gate = stacked(x, both, rows, hidden);
+      rows.first = ffn;
+      const ValueId up = stacked(x, both, rows, hidden);
+      return stacked(glu(gate, up), are_linears ? "output_linear.weight" : "down_proj",
                      {.first = 0, .count = hidden, .of = hidden}, ffn);
     }
     const bool numbered = b.has(name + ".0.w1.weight");
     const ValueId gate = separate(x, numbered ? "w1" : "gate_proj", ffn, hidden);
     const ValueId up = separate(x, numbered ? "w3" : "up_proj", ffn, hidden);
-    return separate(b.glu(activation, gate, up), numbered ? "w2" : "down_proj", hidden, ffn);
+    return separate(glu(gate, up), numbered ? "w2" : "down_proj", hidden, ffn);
   }
 };
 
@@ -68,9 +88,9 @@ Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
 }
 
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
-                      Activation activation, ValueId x, const GraphBuilder::Routed& routed) {
-  const Experts experts{b, name, sizes, uint32_t(b.at(x).shape[1]), routed.chosen};
-  return b.expert_sum(experts.gated(x, activation), routed.shares);
+                      const ExpertForm& form, ValueId x, const GraphBuilder::Routed& routed) {
+  const Experts experts{b, name, sizes, form, uint32_t(b.at(x).shape[1]), routed.chosen};
+  return b.expert_sum(experts.gated(x), routed.shares);
 }
 
 }  // namespace tokamak

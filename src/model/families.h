@@ -14,6 +14,7 @@ Result<DecoderSpec> read_gemma(ConfigReader config);
 Result<DecoderSpec> read_gemma2(ConfigReader config);
 Result<DecoderSpec> read_glm4(ConfigReader config);
 Result<DecoderSpec> read_gpt_neox(ConfigReader config);
+Result<DecoderSpec> read_gpt_oss(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
 Result<DecoderSpec> read_hunyuan(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);

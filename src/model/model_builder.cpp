@@ -30,7 +30,8 @@ ModelBuilder::ModelBuilder(const TensorFile& file, const BuildOptions& options, 
 
 bool ModelBuilder::has(std::string_view name) const {
   const std::string full = full_name(name);
-  if (offers(file_, full)) return true;
+  // gpt-oss has blocks of numbers beside their scales.
+  if (offers(file_, full) || offers(file_, full + "_blocks")) return true;
   // GPTQ's name for the matrix.
   return full.ends_with(".weight") && offers(file_, full.substr(0, full.rfind('.')) + ".qweight");
 }
@@ -236,29 +237,6 @@ ModelBuilder::Ordered ModelBuilder::joined(std::string_view name, const std::vec
   return {all.matrix, column_order(all.groups[0], columns)};
 }
 
-ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns) {
-  const std::string full = full_name(name);
-  const TensorInfo* info = find_or_wish(file_, full, {count, rows.of, columns});
-  const Located own_rows = located(full, count * rows.of, columns);
-  if (info != nullptr && (info->shape.size() != 3 || info->shape[0] != count)) {
-    reject({ErrorCode::kInvalidInput,
-            fmt::format("{}: tensor \"{}\" is {}, expected [{}, {}, {}] as config.json says.",
-                        file_.file_name(*info), full, describe(*info), count, rows.of, columns)});
-  }
-  Weight weight{{full}};
-  std::string own = value_name(name);
-  if (rows.count != rows.of) {
-    weight = {.parts = {}, .order = RowOrder::kConcat};
-    for (uint32_t i = 0; i < count; ++i) {
-      weight.parts.emplace_back(full, i * rows.of + rows.first, rows.count);
-    }
-    own += fmt::format(".{}-{}", rows.first, rows.first + rows.count);
-  }
-  const ValueId id = constant(std::move(own), {Dim{count} * rows.count, columns}, own_rows.dtype,
-                              std::move(weight));
-  return in_own_order(full, {id, column_order(own_rows.groups, columns)});
-}
-
 ValueId ModelBuilder::flat_matrix(std::string_view name, uint32_t rows, uint32_t columns) {
   const std::string full = full_name(name);
   const TensorInfo* info = find_or_wish(file_, full, {rows, columns});
@@ -347,21 +325,6 @@ ValueId ModelBuilder::projection(ValueId x, std::string_view name, const std::ve
                                  std::optional<ValueId> bias) {
   const Ordered w = joined(name, pieces, uint32_t(at(x).shape[1]));
   return linear(in_order_of(x, w), w.matrix, bias);
-}
-
-ValueId ModelBuilder::expert_projection(ValueId x, std::string_view name,
-                                        const std::vector<Piece>& pieces, uint32_t columns,
-                                        ValueId chosen) {
-  const uint32_t experts = uint32_t(pieces.size());
-  const Joined all = join(name, pieces, columns);
-  if (std::ranges::count(all.groups, nullptr) != std::ssize(all.groups)) {
-    const ValueId order =
-        column_order(fmt::format("{}.order", name), all.groups, {Dim{experts}, columns});
-    const auto [found, is_new] = gathered_.try_emplace({x, order});
-    if (is_new) found->second = expert_columns(x, order, chosen);
-    x = found->second;
-  }
-  return expert_linear(x, all.matrix, chosen, experts);
 }
 
 ValueId ModelBuilder::token_ids() {

@@ -47,6 +47,7 @@ class ModelBuilder : public GraphBuilder {
   /// Some rows of a matrix that has more: several matrices stored in one.
   struct Rows {
     uint32_t first, count, of;
+    bool alternate = false;  // the file has the two halves of `of` row by row
   };
   ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
   /// Rows from several places make one matrix, one after another.
@@ -56,6 +57,8 @@ class ModelBuilder : public GraphBuilder {
   };
   /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
   ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
+  /// Their biases, in a tensor [count, rows.of]: f32 [count * rows.count].
+  ValueId stacked_biases(std::string_view name, uint32_t count, Rows rows);
   /// The pieces as one matrix; `name` is its own.
   ValueId matrix(std::string_view name, const std::vector<Piece>& pieces, uint32_t columns);
   /// A matrix in its own float type from a tensor of any number of dimensions.
@@ -91,7 +94,7 @@ class ModelBuilder : public GraphBuilder {
                      std::optional<ValueId> bias = {});
   /// The products of the experts that each token chose; `pieces` has the matrix of each expert.
   ValueId expert_projection(ValueId x, std::string_view name, const std::vector<Piece>& pieces,
-                            uint32_t columns, ValueId chosen);
+                            uint32_t columns, ValueId chosen, std::optional<ValueId> bias = {});
 
   /// A causal convolution of each column of x by itself, with the state of `layer`. The weights are
   /// name + ".weight" [columns, 1, taps] and, where `bias`, name + ".bias". The weights of the

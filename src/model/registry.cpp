@@ -27,6 +27,7 @@ constexpr Architecture kArchitectures[] = {
     {"Gemma4ForCausalLM", "gemma4_text", gemma4_facts, build_gemma4},
     {"Gemma4ForConditionalGeneration", "gemma4", gemma4_facts, build_gemma4, build_gemma4_vision},
     {"Glm4ForCausalLM", "glm4", decoder_facts<read_glm4>, build_decoder<read_glm4>},
+    {"GptOssForCausalLM", "gpt_oss", decoder_facts<read_gpt_oss>, build_decoder<read_gpt_oss>},
     {"GraniteForCausalLM", "granite", decoder_facts<read_granite>, build_decoder<read_granite>},
     {"GraniteMoeHybridForCausalLM", "granitemoehybrid", decoder_facts<read_granite_hybrid>,
      build_decoder<read_granite_hybrid>},

@@ -96,6 +96,13 @@ FAMILIES = {
     "glm4": ("glm4", {"post_self_attn_layernorm": "post_attention_norm", "mlp.gate_up_proj": "ffn_up",
                       "post_mlp_layernorm": "post_ffw_norm"},
              lambda c: {"rope.dimension_count": 16}),
+    "gpt_oss": ("gpt-oss", {"mlp.router": "ffn_gate_inp", "self_attn.sinks": "attn_sinks.weight",
+                            "post_attention_layernorm": "post_attention_norm"}, lambda c: {
+        "attention.sliding_window": c["sliding_window"], "expert_count": c["num_local_experts"],
+        "expert_used_count": c["num_experts_per_tok"],
+        "expert_feed_forward_length": c["intermediate_size"],
+        "rope.scaling.type": "yarn", "rope.scaling.factor": c["rope_scaling"]["factor"],
+        "rope.scaling.original_context_length": 64}),
     "granite": ("granite", {}, lambda c: {
         "embedding_scale": c["embedding_multiplier"], "residual_scale": c["residual_multiplier"],
         "attention.scale": c["attention_multiplier"], "logit_scale": c["logits_scaling"]}),
@@ -168,6 +175,44 @@ def in_pairs(values, shape, heads):
     return [value for row in order for value in rows[row]]
 
 
+def separate_experts(made):
+    """-> the tensors with the experts of gpt-oss as the converter writes them: gate and up apart, in
+    blocks of a scale and 32 numbers, of which the first 16 are the low halves of the bytes"""
+    out = {}
+    for name, (dtype, shape, values) in made.items():
+        stem, _, kind = name.rpartition("_")
+        if kind == "scales":
+            continue
+        if ".experts." not in name:
+            out[name] = dtype, shape, values
+            continue
+        rows = shape[0] * shape[1]
+        width = len(values) // rows
+        lines = [values[at:at + width] for at in range(0, len(values), width)]
+        if kind == "blocks":
+            scales = made[stem + "_scales"][2]
+            groups = width // 16
+            for row, line in enumerate(lines):
+                blocks = []
+                for group in range(groups):
+                    halves = [half for byte in line[16 * group:16 * group + 16]
+                              for half in (int(byte) & 15, int(byte) >> 4)]
+                    blocks += [scales[row * groups + group],
+                               *(halves[i] | halves[i + 16] << 4 for i in range(16))]
+                lines[row] = blocks
+            dtype, columns = "MXFP4", [32 * groups]
+        else:
+            columns = []
+        ending = ".bias" if kind == "bias" else ".weight"
+        parts = {"gate_proj": lines[0::2], "up_proj": lines[1::2]} if "gate_up" in stem else {
+            "down_proj": lines}
+        for part, own in parts.items():
+            new = re.sub(r"(gate_up|down)_proj$", part, stem) + ending
+            out[new] = (dtype, [shape[0], len(own) // shape[0], *columns],
+                        [value for line in own for value in line])
+    return out
+
+
 def entry(name, dtype, shape, values, architecture, config):
     """-> (dtype, shape, bytes), as the converter makes them"""
     if architecture in PERMUTED and re.search(r"self_attn\.[qk]_proj", name):
@@ -199,8 +244,11 @@ class GgufFamilies(unittest.TestCase):
         architecture, names, own = FAMILIES[name]
         found = {}
         made = tensors(recipe)
-        scans = architecture in ("falcon-h1", "granitehybrid")
-        for old, (dtype, shape, values) in mamba2.converted(made, recipe["config"]) if scans else made.items():
+        if name == "gpt_oss":
+            made = separate_experts(made)
+        if architecture in ("falcon-h1", "granitehybrid"):
+            made = dict(mamba2.converted(made, recipe["config"]))
+        for old, (dtype, shape, values) in made.items():
             layer = re.match(r"model\.layers\.(\d+)\.", old)
             stem, dot, suffix = old[layer.end() if layer else 0:].rpartition(".")
             if not (dot and suffix in ("weight", "bias")):

@@ -8,7 +8,7 @@ import program
 sys.path.insert(1, os.path.join(program.SOURCE, "tools"))
 import random_packed  # noqa: E402
 
-TYPES = {"F32": 0, "F16": 1, "BF16": 30}
+TYPES = {"F32": 0, "F16": 1, "BF16": 30, "MXFP4": 39}
 
 
 def write(path, entries, tensors):

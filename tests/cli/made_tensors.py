@@ -21,6 +21,8 @@ def numbers(name, weight):
 
 
 def packed(values, dtype):
+    if dtype in ("U8", "MXFP4"):
+        return bytes(map(int, values))
     floats = struct.pack(f"<{len(values)}f", *values)
     if dtype == "F32":
         return floats
@@ -37,5 +39,6 @@ def tensors(family):
                 for index in (layer, expert):
                     name = name.replace("*", str(index), 1)
                 dtype = "F32" if len(weight["shape"]) == 1 else "BF16"
+                dtype = "U8" if "bytes" in weight else dtype
                 made[name] = dtype, weight["shape"], numbers(name, weight)
     return made

@@ -21,7 +21,7 @@ struct Writer {
 
   /// Element i is middle + 2^exponent u, where u from -128 to 127 is the top byte of splitmix64 of
   /// the name's FNV-1a hash plus i. Matrices are bf16, which has room for such numbers around 0,
-  /// vectors f32.
+  /// vectors f32, and bytes the whole part.
   void add(const std::string& name, const Json& weight) {
     uint64_t key = 0xcbf29ce484222325;
     for (const char c : name) key = (key ^ uint8_t(c)) * 0x100000001b3;
@@ -30,7 +30,7 @@ struct Writer {
     for (const Json& extent : shape) count *= uint64_t(extent.as_integer());
     const double step = std::ldexp(1.0, int(weight.find("exponent")->as_integer()));
     const double middle = weight.find("middle")->as_number();
-    const bool is_vector = shape.size() == 1;
+    const bool is_vector = shape.size() == 1, is_byte = weight.find("bytes") != nullptr;
     const size_t begin = bytes.size();
     for (uint64_t i = 1; i <= count; ++i) {
       uint64_t x = key + i * 0x9e3779b97f4a7c15;
@@ -38,6 +38,10 @@ struct Writer {
       x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
       x ^= x >> 31;
       const auto value = float(middle + double(x >> 56) * step - 128 * step);
+      if (is_byte) {
+        bytes += char(uint8_t(value));
+        continue;
+      }
       const auto bits = std::bit_cast<uint32_t>(value);
       const size_t size = is_vector ? 4 : 2;
       for (size_t byte = 0; byte < size; ++byte) {
@@ -45,7 +49,7 @@ struct Writer {
       }
     }
     Json entry;
-    entry.set("dtype", is_vector ? "F32" : "BF16").set("shape", shape);
+    entry.set("dtype", is_byte ? "U8" : is_vector ? "F32" : "BF16").set("shape", shape);
     entry.set("data_offsets", Json::Array{Json(begin), Json(bytes.size())});
     header.emplace_back(name, std::move(entry));
   }

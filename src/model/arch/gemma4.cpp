@@ -65,7 +65,7 @@ struct Layer : LayerBase<Gemma4Config> {
         b.route(logits, {.top_k = c.experts.top_k, .normalize = true},
                 b.vector(p + "router.per_expert_scale", c.experts.experts));
     h = norm("pre_feedforward_layernorm_2", x, c.hidden);
-    return gated_experts(b, p + "experts", c.experts, c.activation, h, routed);
+    return gated_experts(b, p + "experts", c.experts, {c.activation}, h, routed);
   }
 
   ValueId feed_forward(ValueId x) {

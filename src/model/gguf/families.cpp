@@ -75,6 +75,14 @@ constexpr Rename kGraniteHybridNames[] = {
     {"ssm_norm", "mamba.norm"},
     {"ssm_out", "mamba.out_proj"},
 };
+constexpr Rename kGptOssNames[] = {
+    {"attn_sinks.weight", "self_attn.sinks"},
+    {"ffn_down_exps.bias", "mlp.experts.down_proj_bias"},
+    {"ffn_gate_exps.bias", "mlp.experts.gate_proj_bias"},
+    {"ffn_gate_inp", "mlp.router"},
+    {"ffn_up_exps.bias", "mlp.experts.up_proj_bias"},
+    {"post_attention_norm", "post_attention_layernorm"},
+};
 constexpr Rename kHunyuanNames[] = {
     {"attn_k_norm", "self_attn.key_layernorm"},
     {"attn_q_norm", "self_attn.query_layernorm"},
@@ -100,6 +108,21 @@ void olmo(Fields& f) {
   f.replace("architectures", Json::Array{"Olmo3ForCausalLM"});
   f.replace("model_type", "olmo3");
   set_layer_types(f, 4);
+}
+
+/// The ends of YaRN's ramp lie between whole pairs, for which the file has no key.
+void gpt_oss(Fields& f) {
+  f.config.set("num_experts", f.size("expert_count"))
+      .set("num_local_experts", f.size("expert_count"))
+      .set("num_experts_per_tok", f.size("expert_used_count"))
+      .set("moe_intermediate_size",
+           f.size("expert_feed_forward_length", f.size("feed_forward_length", 1)));
+  set_layer_types(f, 2);
+  const Json* const scaling = f.config.find("rope_scaling");
+  if (scaling != nullptr && scaling->is_object()) {
+    Json exact = *scaling;
+    f.replace("rope_scaling", std::move(exact.set("truncate", false)));
+  }
 }
 
 constexpr std::string_view kGraniteKeys[] = {"attention.scale", "embedding_scale", "logit_scale",
@@ -206,6 +229,12 @@ constexpr Architecture kFamilies[] = {
      .names = kGlm4Names,
      .partial = true,
      .more = biases},
+    {.gguf = "gpt-oss",
+     .name = "GptOssForCausalLM",
+     .model_type = "gpt_oss",
+     .names = kGptOssNames,
+     .experts = true,
+     .more = gpt_oss},
     {.gguf = "granite",
      .name = "GraniteForCausalLM",
      .model_type = "granite",

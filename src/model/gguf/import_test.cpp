@@ -155,8 +155,8 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
   EXPECT_EQ(Fake("bloom").message(),
             "m.gguf: general.architecture is \"bloom\"; this engine reads gemma3, gemma4, lfm2, "
             "llama, phi3, qwen2, qwen3, qwen35, qwen35moe, qwen3moe, cohere2, deepseek2, ernie4_5, "
-            "exaone4, falcon-h1, gemma, gemma2, glm4, granite, granitehybrid, hunyuan-dense, "
-            "olmo2, phi2, seed_oss, stablelm, starcoder2, smollm3 from GGUF files.");
+            "exaone4, falcon-h1, gemma, gemma2, glm4, gpt-oss, granite, granitehybrid, "
+            "hunyuan-dense, olmo2, phi2, seed_oss, stablelm, starcoder2, smollm3 from GGUF files.");
   Fake without("llama");
   without.tensors.clear();
   EXPECT_MENTIONS(without.message(), "no matrix \"token_embd.weight\"");
