@@ -383,10 +383,10 @@ TEST_F(ExpertTest, ExpertsAreTwoProducts) {
   EXPECT_EQ(run(expert_mix(), g), 2u);
   EXPECT_EQ(run(norm_linear(), g), 1u);
   EXPECT_EQ(run(norm_experts(), g), 1u);
-  EXPECT_EQ(nodes_text(g),
-            before + "%1: f32[T,2] = fused_linear %0, @router, @norm" +
-                attributes({.prologue = Prologue::kNorm, .eps = 1e-6f}) +
-                R"(%2: f32[T,1], %3: u32[T,1] = route %1 {top_k=1, normalize=true, factor=0.5}
+  EXPECT_EQ(nodes_text(g), before + "%1: f32[T,2] = fused_linear %0, @router, @norm" +
+                               attributes({.prologue = Prologue::kNorm, .eps = 1e-6f}) +
+                               "%2: f32[T,1], %3: u32[T,1] = route %1" +
+                               attributes_text(Route{.top_k = 1, .factor = 0.5f}) + R"(
 %4: f32[T,8] = expert_glu %0, @gate.gate_up, %3, @norm {experts=2, activation=silu, norm=true, eps=1e-06}
 %5: f32[T,8] = expert_mix %4, @down, %3, %2, %0 {experts=2}
 return %5

@@ -9,19 +9,22 @@
 namespace tokamak::fuse {
 
 Pass scale_route() {
-  enum : Var { x, s, scale, shares, chosen };
+  enum : Var { x, s, first, second, shares, chosen };
   const Pattern logits = node<Scale>(s, {any(x)});
   return {
       .name = "scale_route",
       .patterns = {{node<Route>(shares, {logits}, {chosen})},
-                   {node<Route>(shares, {logits, any(scale)}, {chosen})}},
+                   {node<Route>(shares, {logits, any(first)}, {chosen})},
+                   {node<Route>(shares, {logits, any(first), any(second)}, {chosen})}},
       .outputs = {shares, chosen},
       .replace = [](Match& m) -> std::optional<Replacement> {
         Route op = m.attributes<Route>(shares);
         op.factor *= m.attributes<Scale>(s).factor;
         if (!(op.factor > 0)) return std::nullopt;
         Replacement replacement{op, {m[x]}};
-        if (m.has(scale)) replacement.inputs.push_back(m[scale]);
+        for (const Var extra : {first, second}) {
+          if (m.has(extra)) replacement.inputs.push_back(m[extra]);
+        }
         return replacement;
       },
   };

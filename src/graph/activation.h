@@ -6,14 +6,24 @@
 namespace tokamak {
 
 /// kGeluErf is x * P(X <= x) of a normal X, by the error function; kGeluTanh its approximation.
-enum class Activation : uint8_t { kSilu, kGeluTanh, kSigmoid, kIdentity, kGeluErf, kTanh, kRelu };
+/// kReluSquared is max(x, 0)^2 (arXiv:2109.08668).
+enum class Activation : uint8_t {
+  kSilu,
+  kGeluTanh,
+  kSigmoid,
+  kIdentity,
+  kGeluErf,
+  kTanh,
+  kRelu,
+  kReluSquared
+};
 inline constexpr Activation kActivations[] = {
     Activation::kSilu,    Activation::kGeluTanh, Activation::kSigmoid, Activation::kIdentity,
-    Activation::kGeluErf, Activation::kTanh,     Activation::kRelu};
+    Activation::kGeluErf, Activation::kTanh,     Activation::kRelu,    Activation::kReluSquared};
 
 constexpr std::string_view activation_name(Activation activation) {
   constexpr std::string_view kNames[] = {"silu",     "gelu_tanh", "sigmoid", "identity",
-                                         "gelu_erf", "tanh",      "relu"};
+                                         "gelu_erf", "tanh",      "relu",    "relu2"};
   return kNames[uint32_t(activation)];
 }
 

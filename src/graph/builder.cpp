@@ -71,8 +71,10 @@ ValueId GraphBuilder::short_conv(ValueId x, ValueId w, ValueId state, Activation
 }
 
 GraphBuilder::Routed GraphBuilder::route(ValueId logits, const Route& attributes,
-                                         std::optional<ValueId> scale) {
+                                         std::optional<ValueId> scale,
+                                         std::optional<ValueId> bias) {
   std::vector<ValueId> inputs = {logits};
+  if (bias) inputs.push_back(*bias);
   if (scale) inputs.push_back(*scale);
   const std::vector<ValueId> outputs = add_node(attributes, std::move(inputs));
   return {outputs[0], outputs[1]};

@@ -94,7 +94,9 @@ class GraphBuilder {
   struct Routed {
     ValueId shares, chosen;
   };
-  Routed route(ValueId logits, const Route& attributes, std::optional<ValueId> scale = {});
+  /// `bias` is there where the attributes have one.
+  Routed route(ValueId logits, const Route& attributes, std::optional<ValueId> scale = {},
+               std::optional<ValueId> bias = {});
   ValueId expert_linear(ValueId x, ValueId w, ValueId chosen, uint32_t experts) {
     return one(ExpertLinear{experts}, {x, w, chosen});
   }

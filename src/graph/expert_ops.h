@@ -7,19 +7,42 @@
 
 namespace tokamak {
 
-/// The experts of each token: the top_k largest of softmax(logits), ties to the lower number, in
-/// falling order, and their share: the softmax of factor * logits, or with `normalize` divided by
-/// its sum over the chosen ones; times scale[expert]. factor is above 0.
-///     (logits [T, experts], scale? [experts]) -> shares [T, top_k], u32[T, top_k]
+/// Scores of a router's logits: over all experts, or of each by itself.
+enum class Score : uint8_t { kSoftmax, kSigmoid };
+inline constexpr std::string_view kScoreNames[] = {"softmax", "sigmoid"};
+
+/// The worth of a group of experts: its best value, or the sum of its best two.
+enum class GroupBy : uint8_t { kBest, kTwo };
+inline constexpr std::string_view kGroupByNames[] = {"best", "two"};
+
+/// The experts of each token and their shares. p is the score of factor * logits; the values are p,
+/// with `biased` p + bias. Groups are `groups` runs of neighbours, 0 for none: the values of all
+/// but the groups_used of largest worth become 0. Chosen are the top_k of largest value, in falling
+/// order; experts and groups that tie come in the order of their numbers. The share is p, with
+/// `normalize` divided by eps and the sum of p over the chosen ones; times scaled * scale[expert].
+/// factor is above 0.
+///     (logits [T, experts], bias? [experts], scale? [experts]) -> shares [T, top_k], u32[T, top_k]
 struct Route {
   static constexpr std::string_view kName = "route";
   uint32_t top_k = 1;
   bool normalize = true;
   float factor = 1;
+  Score score = Score::kSoftmax;
+  bool biased = false;
+  uint32_t groups = 0, groups_used = 0;
+  GroupBy group_by = GroupBy::kBest;
+  float eps = 0, scaled = 1;
   static void fields(auto& op, auto&& visit) {
     visit("top_k", op.top_k);
     visit("normalize", op.normalize);
     visit("factor", op.factor);
+    visit("score", op.score);
+    visit("biased", op.biased);
+    visit("groups", op.groups);
+    visit("groups_used", op.groups_used);
+    visit("group_by", op.group_by);
+    visit("eps", op.eps);
+    visit("scaled", op.scaled);
   }
   bool operator==(const Route&) const = default;
 };

@@ -64,6 +64,20 @@ struct Scale {
   bool operator==(const Scale&) const = default;
 };
 
+/// y = (1 + beta ln(1 + floor((position + shift) / period))) x, period above 0 (the temperature of
+/// Llama 4's and Ministral 3's queries)          (x [T, n]) -> [T, n]
+struct PositionScale {
+  static constexpr std::string_view kName = "position_scale";
+  float beta = 0;
+  uint32_t period = 1, shift = 0;
+  static void fields(auto& op, auto&& visit) {
+    visit("beta", op.beta);
+    visit("period", op.period);
+    visit("shift", op.shift);
+  }
+  bool operator==(const PositionScale&) const = default;
+};
+
 /// y = cap * tanh(x / cap)                      (x [T, n]) -> [T, n]
 struct Softcap {
   static constexpr std::string_view kName = "softcap";
@@ -180,14 +194,15 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op = std::variant<
-    Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention, ShortConv,
-    GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
-    GatherColumns, LayerNorm, Activate, AddPositions, FirstRow, MeanRows, Unfold, GroupNorm, Clamp,
-    Standardize, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken,
-    BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
-    SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
-    ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp, HeadLinear, LatentAppend, LatentAttention>;
+using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
+                        ShortConv, GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum,
+                        ExpertColumns, Columns, GatherColumns, LayerNorm, Activate, AddPositions,
+                        FirstRow, MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake,
+                        CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima,
+                        TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
+                        SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend,
+                        ExpertGlu, ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp,
+                        PositionScale, HeadLinear, LatentAppend, LatentAttention>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

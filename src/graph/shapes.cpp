@@ -1,6 +1,6 @@
 // The shape rule of every op: infer_outputs.
 #include "base/bits.h"
-#include "graph/latent_shapes.h"
+#include "graph/expert_shapes.h"
 
 namespace tokamak {
 namespace {
@@ -13,8 +13,9 @@ Dim maxima_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
-struct Rule : LatentRules {
-  using LatentRules::operator();
+struct Rule : ExpertRules {
+  using ExpertRules::operator();
+
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 3));
     if (in[0]->shape.size() != 1 || in[0]->dtype != DType::kU32) return wrong(0, "u32[T]");
@@ -59,6 +60,10 @@ struct Rule : LatentRules {
     TOK_TRY(activation(0));
     if (in.size() == 2) TOK_TRY(vector(1, 1));
     return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+  }
+  Outputs operator()(const PositionScale& op) const {
+    if (op.period == 0) return wrong(0, "a period above 0");
+    return one();
   }
   Outputs operator()(const Softcap&) const { return one(); }
   Outputs operator()(const Activate&) const { return one(); }
@@ -146,52 +151,6 @@ struct Rule : LatentRules {
     }
     TOK_TRY(like(2, matrix(2, s[0])));
     return {{matrix(in[0]->shape[0], s[0] * s[2]), same_state(3)}};
-  }
-  Outputs operator()(const Route& op) const {
-    TOK_TRY(count(1, 2));
-    TOK_TRY(activation(0));
-    const Dim rows = in[0]->shape[0], experts = in[0]->shape[1];
-    if (op.top_k == 0 || Dim{op.top_k} > experts) {
-      return wrong(0, fmt::format("at least {} columns", op.top_k));
-    }
-    if (!(op.factor > 0)) return wrong(0, fmt::format("a factor above 0, not {}", op.factor));
-    if (in.size() == 2) TOK_TRY(vector(1, experts));
-    TensorDesc chosen = matrix(rows, op.top_k);
-    chosen.dtype = DType::kU32;
-    return {{matrix(rows, op.top_k), chosen}};
-  }
-  Outputs operator()(const ExpertLinear& op) const {
-    TOK_TRY(count(3, 4));
-    TOK_TRY(activation(0));
-    const TensorDesc &x = *in[0], &w = *in[1], &chosen = *in[2];
-    TOK_TRY(choice(2, x));
-    if (!is_matrix(w) || op.experts == 0 || w.shape[0] % Dim{op.experts} != 0 ||
-        (x.shape[1] != w.shape[1] && x.shape[1] != w.shape[1] * chosen.shape[1])) {
-      return wrong(1, fmt::format("a matrix [{} * out, in] whose rows fit operand 0", op.experts));
-    }
-    if (in.size() == 4) TOK_TRY(vector(3, w.shape[0]));
-    return {{matrix(x.shape[0], chosen.shape[1] * (w.shape[0] / Dim{op.experts}))}};
-  }
-  Outputs operator()(const ExpertSum&) const {
-    TOK_TRY(count(2, 2));
-    TOK_TRY(activation(0));
-    TOK_TRY(activation(1));
-    if (in[1]->shape[0] != in[0]->shape[0] || in[0]->shape[1] % in[1]->shape[1] != 0) {
-      return wrong(1, fmt::format("shares of the {} columns", in[0]->shape[1]));
-    }
-    return {{matrix(in[0]->shape[0], in[0]->shape[1] / in[1]->shape[1])}};
-  }
-  Outputs operator()(const ExpertColumns&) const {
-    TOK_TRY(count(3, 3));
-    TOK_TRY(activation(0));
-    const TensorDesc &x = *in[0], &order = *in[1];
-    TOK_TRY(choice(2, x));
-    const Dim top_k = in[2]->shape[1];
-    if (order.shape.size() != 2 || order.dtype != DType::kU32 ||
-        (x.shape[1] != order.shape[1] && x.shape[1] != order.shape[1] * top_k)) {
-      return wrong(1, "u32[experts, n] whose rows fit operand 0");
-    }
-    return {{matrix(x.shape[0], top_k * order.shape[1])}};
   }
   Outputs operator()(const Columns& op) const {
     TOK_TRY(count(1, 1));

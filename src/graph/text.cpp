@@ -31,6 +31,12 @@ std::string value_text(Prologue value) {
 std::string value_text(Epilogue value) {
   return std::string(kEpilogueNames[size_t(value)]);
 }
+std::string value_text(Score value) {
+  return std::string(kScoreNames[size_t(value)]);
+}
+std::string value_text(GroupBy value) {
+  return std::string(kGroupByNames[size_t(value)]);
+}
 
 Result<void> parse_value(Scanner& scan, float& value) {
   TOK_TRY(value, scan.number());
@@ -73,6 +79,12 @@ Result<void> parse_value(Scanner& scan, Prologue& value) {
 }
 Result<void> parse_value(Scanner& scan, Epilogue& value) {
   return parse_name(scan, kEpilogueNames, value);
+}
+Result<void> parse_value(Scanner& scan, Score& value) {
+  return parse_name(scan, kScoreNames, value);
+}
+Result<void> parse_value(Scanner& scan, GroupBy& value) {
+  return parse_name(scan, kGroupByNames, value);
 }
 
 std::string_view storage_word(Storage storage) {

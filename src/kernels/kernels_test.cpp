@@ -266,6 +266,14 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
             problem.inputs.push_back(tensor({64}));
             note(problem);
           }
+          if (auto* route = std::get_if<Route>(&op)) {
+            for (const Route& by_value :
+                 {Route{.groups = 1, .groups_used = 1}, Route{.biased = true}}) {
+              *route = by_value;
+              note(problem);
+            }
+            *route = Route{};
+          }
           if (auto* both_ways = std::get_if<Attention>(&op)) {
             problem.inputs.push_back(tensor({9, 2}));
             note(problem);

@@ -180,7 +180,7 @@ TEST(Qwen3Moe, TakesATensorForEachExpertOrOneForAll) {
       << one;
   for (const std::string& text : {own, one}) {
     EXPECT_TRUE(holds(text, "expert_linear")) << text;
-    EXPECT_TRUE(holds(text, "{top_k=1, normalize=false, factor=1}")) << text;
+    EXPECT_TRUE(holds(text, "{top_k=1, normalize=false, factor=1,")) << text;
   }
 }
 

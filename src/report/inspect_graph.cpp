@@ -46,6 +46,12 @@ struct AttributeJson {
   void operator()(const char* name, Epilogue value) const {
     out.set(name, kEpilogueNames[size_t(value)]);
   }
+  void operator()(const char* name, Score value) const {
+    out.set(name, kScoreNames[size_t(value)]);
+  }
+  void operator()(const char* name, GroupBy value) const {
+    out.set(name, kGroupByNames[size_t(value)]);
+  }
 };
 
 Json attributes_json(const Op& op) {

@@ -177,6 +177,21 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
     const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kExperts);
     all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
   }
+  {
+    constexpr uint32_t kInGroups = 12;
+    Writer w("route 3 of 12 in groups", Route::kName);
+    const ValueId logits = w.activation(kInGroups, 3), one = w.activation(1);
+    const ValueId bias = w.random("bias", {kInGroups}), m = w.random("w", {kInGroups, 1});
+    const Route op{.top_k = kTop,
+                   .score = Score::kSigmoid,
+                   .biased = true,
+                   .groups = 4,
+                   .groups_used = 2,
+                   .group_by = GroupBy::kTwo};
+    const auto routed = w.graph().route(logits, op, {}, bias);
+    const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kInGroups);
+    all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
+  }
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     for (const uint32_t in : {72u, 51u}) {
       Writer w(fmt::format("expert_linear {} 5x70x{}", dtype_name(dtype), in), ExpertLinear::kName);

@@ -59,6 +59,12 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(w.graph().add_positions(x, table, 2), steps, kSelfTestExact));
   }
   {
+    Writer w(fmt::format("position_scale {}", kColumns), PositionScale::kName);
+    const ValueId x = w.activation(kColumns);
+    const PositionScale op{.beta = 0.3f, .period = 5, .shift = 1};
+    all.push_back(w.finish(w.graph().add_node(op, {x}).front(), steps, kSelfTestFunction));
+  }
+  {
     Writer w(fmt::format("first_row {}", kColumns), FirstRow::kName);
     const ValueId x = w.activation(kColumns, 3);
     all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));

@@ -14,12 +14,11 @@ namespace {
 
 /// Ops whose kernels look at slots, positions or output rows.
 constexpr const char* kOps[] = {
-    "embed",           "rope",          "kv_append",       "attention",
-    "step_attention",  "short_conv",    "gated_delta",     "last_row",
-    "first_row",       "add_positions", "mean_rows",       "block_maxima",
-    "unfold",          "group_norm",    "topk_blocks",     "topk_tokens",
-    "next_token",      "sample_token",  "block_argmax",    "causal_conv",
-    "transposed_conv", "lora_down",     "lora_up",         "rope_append",
+    "embed",           "rope",          "kv_append",       "attention",    "step_attention",
+    "short_conv",      "gated_delta",   "last_row",        "first_row",    "add_positions",
+    "mean_rows",       "block_maxima",  "unfold",          "group_norm",   "topk_blocks",
+    "topk_tokens",     "next_token",    "sample_token",    "block_argmax", "causal_conv",
+    "transposed_conv", "lora_down",     "lora_up",         "rope_append",  "position_scale",
     "selective_scan",  "latent_append", "latent_attention"};
 
 Backend& cpu() {

@@ -474,6 +474,7 @@ std::vector<Case> cases_of(std::string_view op) {
     for (const Steps& steps : {kOneByOne, kChunks}) all.push_back(scale_by_constant_case(steps));
     return all;
   }
+  if (op == "position_scale") return position_scale_cases();
   if (op == "columns") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) {
       const uint32_t n = uint32_t(g.at(x).shape[1]);

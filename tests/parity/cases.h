@@ -16,6 +16,7 @@ std::vector<Case> split_linear_cases();
 std::vector<Case> linear_glu_cases();
 std::vector<Case> layer_norm_cases();
 std::vector<Case> add_positions_cases();
+std::vector<Case> position_scale_cases();
 std::vector<Case> unfold_cases();
 std::vector<Case> half_snake_cases();
 std::vector<Case> causal_conv_cases();

@@ -54,4 +54,17 @@ std::vector<Case> add_positions_cases() {
   return all;
 }
 
+std::vector<Case> position_scale_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("position_scale {} {}", columns, label(steps)));
+      const PositionScale op{.beta = 0.3f, .period = 3, .shift = 1};
+      all.push_back(
+          b.finish(b.graph().add_node(op, {b.activation(columns)}).front(), steps, kFunction));
+    }
+  }
+  return all;
+}
+
 }  // namespace tokamak::parity

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cases.h"
+#include "graph/text.h"
 #include "steps.h"
 
 namespace tokamak::parity {
@@ -44,6 +45,19 @@ Case awkward_route_case(bool many) {
       b.graph().embed(ValueId{0}, b.constant("logits", {kVocab, kExperts}, table));
   const auto routed = b.graph().route(logits, {.top_k = 9});
   return b.finish(numbers(b, routed.chosen, kExperts), steps_of(many), kSum);
+}
+
+/// Experts that are chosen by more than their logits, with a scale of each in steps of many tokens.
+Case route_by_value_case(const Route& op, bool many) {
+  constexpr uint32_t kExperts = 32;
+  CaseBuilder b(fmt::format("route{} {}", attributes_text(Op(op)), many));
+  const ValueId logits = b.activation(kExperts, 3);
+  std::optional<ValueId> scale, bias;
+  if (many) scale = b.random("scale", {kExperts});
+  if (op.biased) bias = b.random("bias", {kExperts});
+  const auto routed = b.graph().route(logits, op, scale, bias);
+  const ValueId chosen = numbers(b, routed.chosen, kExperts);
+  return b.finish(b.graph().add(chosen, routed.shares), steps_of(many), kFunction);
 }
 
 struct ProductShape {
@@ -96,6 +110,21 @@ std::vector<Case> route_cases() {
     const auto routed =
         b.graph().route(b.activation(8, 4), {.top_k = 3, .normalize = many, .factor = 0.3f});
     all.push_back(b.finish(routed.shares, steps_of(many), kFunction));
+  }
+  for (const Route& op : {
+           Route{.top_k = 4, .groups = 4, .groups_used = 2, .scaled = 1.5f},
+           Route{.top_k = 3, .score = Score::kSigmoid, .eps = 1e-6f},
+           Route{.top_k = 5,
+                 .score = Score::kSigmoid,
+                 .biased = true,
+                 .groups = 8,
+                 .groups_used = 3,
+                 .group_by = GroupBy::kTwo,
+                 .eps = 1e-20f,
+                 .scaled = 2.5f},
+           Route{.top_k = 7, .normalize = false, .score = Score::kSigmoid, .biased = true},
+       }) {
+    for (const bool many : {false, true}) all.push_back(route_by_value_case(op, many));
   }
   for (const bool many : {false, true}) all.push_back(awkward_route_case(many));
   return all;

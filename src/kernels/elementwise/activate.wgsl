@@ -5,6 +5,7 @@ const SIGMOID = 2u;
 const GELU_ERF = 4u;
 const TANH = 5u;
 const RELU = 6u;
+const RELU_SQUARED = 7u;
 
 // The probability of a normal number below -|x|: half of erfc(z) with z = |x| / sqrt(2), which is
 // t P(t) exp(-z z) with t = 1 / (1 + z / 2). P is a fit to within 5e-8 for z up to 7; what is
@@ -43,6 +44,9 @@ fn activate(x: f32) -> f32 {
   }
   if (ACTIVATION == RELU) {
     return max(x, 0.0);
+  }
+  if (ACTIVATION == RELU_SQUARED) {
+    return max(x, 0.0) * max(x, 0.0);
   }
   return x;
 }

@@ -267,6 +267,8 @@ double activate(Activation activation, double x) {
       return std::tanh(x);
     case Activation::kRelu:
       return std::max(x, 0.0);
+    case Activation::kReluSquared:
+      return std::max(x, 0.0) * std::max(x, 0.0);
     case Activation::kIdentity:
       break;
   }
@@ -276,8 +278,8 @@ double activate(Activation activation, double x) {
 Constant activation_constant(Activation activation) {
   static_assert(uint32_t(Activation::kSilu) == 0 && uint32_t(Activation::kGeluTanh) == 1 &&
                 uint32_t(Activation::kSigmoid) == 2 && uint32_t(Activation::kGeluErf) == 4 &&
-                uint32_t(Activation::kTanh) == 5 &&
-                uint32_t(Activation::kRelu) == 6);  // as activate.wgsl has them
+                uint32_t(Activation::kTanh) == 5 && uint32_t(Activation::kRelu) == 6 &&
+                uint32_t(Activation::kReluSquared) == 7);  // as activate.wgsl has them
   return {"ACTIVATION", uint32_t(activation)};
 }
 

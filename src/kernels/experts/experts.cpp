@@ -19,28 +19,76 @@ uint32_t order_key(float value) {
   return bits == size ? 0x80000000u + size : 0x80000000u - size;
 }
 
+/// Whether the order of the logits is that of what experts are chosen by.
+bool by_logits(const Route& op) {
+  return !op.biased && op.groups == 0;
+}
+
+/// The values by which a token's experts are chosen: scores and biases, 0 in groups not used.
+std::vector<double> route_values(const CpuCall& call, std::span<const double> scores) {
+  const Route& op = call.as<Route>();
+  std::vector<double> values(scores.begin(), scores.end());
+  for (size_t e = 0; op.biased && e < values.size(); ++e) {
+    values[e] += double(call.inputs[1].load(e));
+  }
+  if (op.groups == 0) return values;
+  const size_t each = values.size() / op.groups;
+  std::vector<double> worths(op.groups);
+  for (size_t g = 0; g < op.groups; ++g) {
+    std::vector<double> own(values.begin() + std::ptrdiff_t(g * each),
+                            values.begin() + std::ptrdiff_t((g + 1) * each));
+    std::ranges::sort(own, std::greater{});
+    worths[g] = own[0] + (op.group_by == GroupBy::kTwo ? own[1] : 0.0);
+  }
+  std::vector<size_t> order(op.groups);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&](size_t g) { return worths[g]; });
+  for (size_t i = op.groups_used; i < op.groups; ++i) {
+    std::fill_n(values.begin() + std::ptrdiff_t(order[i] * each), each, 0.0);
+  }
+  return values;
+}
+
+std::vector<double> route_scores(const Route& op, std::span<const float> logits) {
+  std::vector<double> scores;
+  const double largest = op.score == Score::kSoftmax ? *std::ranges::max_element(logits) : 0;
+  double total = 0;
+  for (const float logit : logits) {
+    const double scaled = double(op.factor) * (double(logit) - largest);
+    scores.push_back(op.score == Score::kSoftmax ? std::exp(scaled) : 1 / (1 + std::exp(-scaled)));
+    total += scores.back();
+  }
+  if (op.score == Score::kSigmoid) return scores;
+  for (double& score : scores) score /= total;
+  return scores;
+}
+
 void route_reference(const CpuCall& call) {
   const Route& op = call.as<Route>();
   const std::span<const float> logits = call.inputs[0].f32();
   const std::span<float> shares = call.outputs[0].f32();
   const std::span<uint32_t> chosen = call.outputs[1].u32();
   const size_t experts = call.inputs[0].dims[1];
+  const size_t scale = op.biased ? 2 : 1;  // the operand, if it is there
   std::vector<uint32_t> order(experts);
   for (size_t t = 0; t < call.outputs[0].dims[0]; ++t) {
     const std::span<const float> row = logits.subspan(t * experts, experts);
+    const std::vector<double> scores = route_scores(op, row);
     std::iota(order.begin(), order.end(), 0u);
-    std::ranges::stable_sort(order, std::greater{}, [&](uint32_t e) { return order_key(row[e]); });
-    const double largest = *std::ranges::max_element(row);
-    const auto weight = [&](float logit) {
-      return std::exp(double(op.factor) * (double(logit) - largest));
-    };
-    double total = 0, whole = 0;
-    for (const float logit : row) total += weight(logit);
-    for (size_t s = 0; s < op.top_k; ++s) whole += weight(row[order[s]]) / total;
+    if (by_logits(op)) {
+      std::ranges::stable_sort(order, std::greater{},
+                               [&](uint32_t e) { return order_key(row[e]); });
+    } else {
+      const std::vector<double> values = route_values(call, scores);
+      std::ranges::stable_sort(order, std::greater{},
+                               [&](uint32_t e) { return order_key(float(values[e])); });
+    }
+    double whole = double(op.eps);
+    for (size_t s = 0; s < op.top_k; ++s) whole += scores[order[s]];
     for (size_t s = 0; s < op.top_k; ++s) {
-      const double share = weight(row[order[s]]) / total / (op.normalize ? whole : 1.0);
-      const double scale = call.inputs.size() == 2 ? double(call.inputs[1].load(order[s])) : 1.0;
-      shares[t * op.top_k + s] = float(share * scale);
+      double share = scores[order[s]] / (op.normalize ? whole : 1.0) * double(op.scaled);
+      if (call.inputs.size() > scale) share *= double(call.inputs[scale].load(order[s]));
+      shares[t * op.top_k + s] = float(share);
       chosen[t * op.top_k + s] = order[s];
     }
   }
@@ -98,15 +146,32 @@ Extent per_row(const Problem& p) {
 
 template <bool kSubgroups>
 Launch route_launch(const Problem& p, const DeviceInfo&) {
-  const uint32_t experts = uint32_t(p.inputs[0].shape[1]);
+  const Route& op = p.as<Route>();
+  const uint32_t experts = uint32_t(p.inputs[0].shape[1]), groups = std::max(op.groups, 1u);
+  const uint32_t scale = op.biased ? 2 : 1;  // the operand, if it is there
+  std::vector<std::string> sources = {p.inputs.size() > scale ? "experts/scaled_share.wgsl"
+                                                              : "experts/plain_share.wgsl"};
+  if (by_logits(op)) {
+    sources.push_back("experts/logit_values.wgsl");
+  } else {
+    sources.push_back(op.biased ? "experts/biased_score.wgsl" : "experts/plain_score.wgsl");
+    sources.push_back("experts/score_values.wgsl");
+  }
+  sources.push_back("experts/route.wgsl");
   return {.constants = {{"THREADS", power_of_two(experts, 32, 256)},
                         {"EXPERTS", experts},
-                        {"TOP_K", p.as<Route>().top_k},
-                        {"FACTOR", p.as<Route>().factor},
-                        {"NORMALIZE", uint32_t{p.as<Route>().normalize}}},
-          .sources = with_reduction(kSubgroups, {p.inputs.size() == 2 ? "experts/scaled_share.wgsl"
-                                                                      : "experts/plain_share.wgsl",
-                                                 "experts/route.wgsl"}),
+                        {"TOP_K", op.top_k},
+                        {"FACTOR", op.factor},
+                        {"NORMALIZE", uint32_t{op.normalize}},
+                        {"SOFTMAX", uint32_t{op.score == Score::kSoftmax}},
+                        {"EPS", op.eps},
+                        {"SCALED", op.scaled},
+                        {"SCALE_INPUT", 1 + scale},  // its binding
+                        {"GROUPS", groups},
+                        {"PER_GROUP", experts / groups},
+                        {"GROUPS_USED", op.groups == 0 ? 1u : op.groups_used},
+                        {"BY_TWO", uint32_t{op.group_by == GroupBy::kTwo}}},
+          .sources = with_reduction(kSubgroups, std::move(sources)),
           .grid = {.x = per_row(p)}};
 }
 

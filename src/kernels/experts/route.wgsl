@@ -6,37 +6,53 @@
 
 fn run(group: vec3<u32>, lane: u32) {
   let row = group.x * EXPERTS;
-  var largest = -3.0e38;
-  for (var e = lane; e < EXPERTS; e += THREADS) {
-    largest = max(largest, logits[row + e]);
-  }
-  largest = reduce_max(largest, lane);
-  var weight = 0.0;
-  var chosen_weight = 0.0;
-  for (var e = lane; e < EXPERTS; e += THREADS) {
-    let own = exp(FACTOR * (logits[row + e] - largest));
-    weight += own;
-    if (NORMALIZE == 0u || place_of(row, e) < TOP_K) {
-      chosen_weight += own;
+  var largest = 0.0;
+  var total = 1.0;
+  if (SOFTMAX == 1u) {
+    largest = -3.0e38;
+    for (var e = lane; e < EXPERTS; e += THREADS) {
+      largest = max(largest, logits[row + e]);
     }
+    largest = reduce_max(largest, lane);
+    var weight = 0.0;
+    for (var e = lane; e < EXPERTS; e += THREADS) {
+      weight += exp(FACTOR * (logits[row + e] - largest));
+    }
+    total = reduce_sum(weight, lane);
   }
-  let total = reduce_sum(weight, lane);
-  let whole = reduce_sum(chosen_weight, lane) / total;
+  prepare(row, lane, largest, total);
+  var whole = 1.0;
+  if (NORMALIZE == 1u) {
+    var chosen_score = 0.0;
+    for (var e = lane; e < EXPERTS; e += THREADS) {
+      if (place_of(row, e) < TOP_K) {
+        chosen_score += score_of(logits[row + e], largest, total);
+      }
+    }
+    whole = reduce_sum(chosen_score, lane) + EPS;
+  }
   for (var e = lane; e < EXPERTS; e += THREADS) {
     let place = place_of(row, e);
     if (place < TOP_K) {
       chosen[group.x * TOP_K + place] = e;
       shares[group.x * TOP_K + place] =
-          exp(FACTOR * (logits[row + e] - largest)) / total / whole * expert_scale(e);
+          score_of(logits[row + e], largest, total) / whole * SCALED * expert_scale(e);
     }
   }
 }
 
+fn score_of(logit: f32, largest: f32, total: f32) -> f32 {
+  if (SOFTMAX == 1u) {
+    return exp(FACTOR * (logit - largest)) / total;
+  }
+  return 1.0 / (1.0 + exp(-FACTOR * logit));
+}
+
 fn place_of(row: u32, expert: u32) -> u32 {
-  let own = order_key(logits[row + expert]);
+  let own = order_key(value_of(row, expert));
   var place = 0u;
   for (var e = 0u; e < EXPERTS; e++) {
-    let key = order_key(logits[row + e]);
+    let key = order_key(value_of(row, e));
     place += u32(key > own || (key == own && e < expert));
   }
   return place;

@@ -1,4 +1,4 @@
-@group(0) @binding(INPUT_1) var<storage, read> scale: array<f32>;
+@group(0) @binding(SCALE_INPUT) var<storage, read> scale: array<f32>;
 
 fn expert_scale(expert: u32) -> f32 {
   return scale[expert];
