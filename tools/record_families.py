@@ -104,7 +104,7 @@ def main(files):
         print(file.stem)
         model = load(family)
         family["transformers"] = transformers.__version__
-        vocab = family["config"]["vocab_size"]
+        vocab = family["config"].get("text_config", family["config"])["vocab_size"]
         family["prompts"] = [record(model, vocab, name, *sizes) for name, sizes in LENGTHS.items()]
         file.write_text(text(family) + "\n")
 

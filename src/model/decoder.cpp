@@ -113,7 +113,7 @@ ModelFacts facts_of(const DecoderSpec& spec) {
 
 std::string decoder_prefix(const TensorFile& file, std::string_view embedding) {
   for (const char* prefix :
-       {"model.", "model.language_model.", "language_model.model.", "gpt_neox.", ""}) {
+       {"model.", "model.language_model.", "language_model.model.", "gpt_neox.", "backbone.", ""}) {
     if (file.find(fmt::format("{}{}.weight", prefix, embedding)) != nullptr) return prefix;
   }
   return "model.";
@@ -152,9 +152,10 @@ TextDecoder::Heads TextDecoder::heads(ValueId x) {
     h.k = b.projection(x, name, {.first = rows, .count = kv, .of = all}, c.qkv_bias);
     h.v = b.projection(x, name, {.first = rows + kv, .count = kv, .of = all}, c.qkv_bias);
   } else {
-    h.q = b.projection(x, p + "self_attn.q_proj", rows, c.qkv_bias);
-    h.k = b.projection(x, p + "self_attn.k_proj", kv, c.qkv_bias);
-    h.v = b.projection(x, p + "self_attn.v_proj", kv, c.qkv_bias);
+    const std::string at = p + std::string(c.names.attention);
+    h.q = b.projection(x, at + "q_proj", rows, c.qkv_bias);
+    h.k = b.projection(x, at + "k_proj", kv, c.qkv_bias);
+    h.v = b.projection(x, at + "v_proj", kv, c.qkv_bias);
   }
   return h;
 }
@@ -167,6 +168,7 @@ ValueId TextDecoder::attention(uint32_t layer, ValueId x) {
     k = norm(c.norms.k, k, is_whole ? c.kv_heads * c.head_dim : c.head_dim);
   };
   if (c.head_norm == HeadNorm::kHeads || is_whole) norm_heads();
+  if (c.query_scale.beta != 0) q = b.add_node(c.query_scale, {q}).front();
   const uint32_t rope = c.rope_of.empty() ? 0 : c.rope_of[layer];
   const std::string table = rope == 0 ? "rope" : fmt::format("rope.{}", rope);
   q = b.rotate(q, c.head_dim, c.ropes[rope], table);
@@ -196,17 +198,19 @@ ValueId TextDecoder::glu_mlp(std::string_view at, uint32_t ffn, ValueId x) {
   return b.projection(b.glu(c.activation, gate, up), down, c.hidden, c.mlp_bias);
 }
 
+ValueId TextDecoder::plain_mlp(std::string_view up, std::string_view down, uint32_t ffn,
+                               ValueId x) {
+  x = b.activate(c.activation, b.projection(x, p + std::string(up), ffn, c.mlp_bias));
+  return b.projection(x, p + std::string(down), c.hidden, c.mlp_bias);
+}
+
 ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
-  const ValueId logits =
-      b.projection(x, p + std::string(mixture.router), mixture.sizes.experts, mixture.router_bias);
-  const GraphBuilder::Routed routed =
-      b.route(logits, {.top_k = mixture.sizes.top_k, .normalize = mixture.normalize});
-  ExpertForm form = mixture.form;
-  form.activation = c.activation;
-  const ValueId chosen =
-      gated_experts(b, p + std::string(mixture.experts), mixture.sizes, form, x, routed);
+  const ValueId chosen = routed_experts(b, p, mixture, c.activation, x);
   if (mixture.shared == 0) return chosen;
-  ValueId shared = glu_mlp(mixture.shared_expert, mixture.shared, x);
+  const std::string at(mixture.shared_expert);
+  ValueId shared = mixture.form.plain
+                       ? plain_mlp(at + "up_proj", at + "down_proj", mixture.shared, x)
+                       : glu_mlp(at, mixture.shared, x);
   if (!mixture.shared_gate.empty()) {
     ValueId share = b.projection(x, p + std::string(mixture.shared_gate), 1);
     share = b.activate(Activation::kSigmoid, share);
@@ -217,9 +221,8 @@ ValueId TextDecoder::experts(const Mixture& mixture, ValueId x) {
 
 ValueId TextDecoder::mlp(uint32_t layer, ValueId x) {
   if (c.mixture && c.mixture->sparse[layer]) return experts(*c.mixture, x);
-  if (!c.plain_mlp) return glu_mlp(c.names.mlp, c.ffn, x);
-  x = b.activate(c.activation, b.projection(x, p + std::string(c.names.up), c.ffn, c.mlp_bias));
-  return b.projection(x, p + std::string(c.names.down), c.hidden, c.mlp_bias);
+  return c.plain_mlp ? plain_mlp(c.names.up, c.names.down, c.ffn, x)
+                     : glu_mlp(c.names.mlp, c.ffn, x);
 }
 
 ValueId TextDecoder::added(ValueId x, ValueId y, float factor) {

@@ -40,23 +40,10 @@ struct NormNames {
 struct ModuleNames {
   std::string_view embedding = "embed_tokens", norm = "norm", head = "lm_head";
   std::string_view older_head;  // of the head where the file has no `head`; whole with a '/'
+  std::string_view attention = "self_attn.";  // of q_proj, k_proj and v_proj
   std::string_view qkv = "self_attn.qkv_proj", output = "self_attn.o_proj";
   std::string_view mlp = "mlp.", gate_up = "gate_up_proj", glu_down = "down_proj";  // with a gate
   std::string_view up = "mlp.up_proj", down = "mlp.down_proj";  // where the MLP has no gate
-};
-
-/// A mixture of experts in place of some layers' MLP.
-struct Mixture {
-  ExpertSizes sizes;
-  bool normalize = false;    // the shares of the chosen ones add up to 1
-  std::vector<bool> sparse;  // per layer; the others are dense
-  ExpertForm form;           // the decoder's activation, unless there is a limit
-  bool router_bias = false;
-  std::string_view router = "mlp.gate", experts = "mlp.experts";
-  // An expert that every token takes.
-  uint32_t shared = 0;  // its ffn; 0: none
-  std::string_view shared_expert = "mlp.shared_expert.";
-  std::string_view shared_gate;  // its share is a sigmoid of this; empty: 1
 };
 
 struct DecoderSpec {
@@ -73,6 +60,8 @@ struct DecoderSpec {
   bool parallel;        // attention and MLP both read x, of a norm each or of one, and add to it
   bool pairs;           // neighbours turn together, not halves
   NormKind norm;
+  // The scale of queries by their position: that of graph/ops.h, unless beta is 0.
+  PositionScale query_scale;
   HeadNorm head_norm;
   NormNames norms;
   ModuleNames names;
@@ -137,6 +126,10 @@ class TextDecoder {
  protected:
   /// The part of a layer before its MLP: x: [T, hidden] -> [T, hidden]
   virtual ValueId attention(uint32_t layer, ValueId x);
+  /// The MLP of a layer or its experts: x: [T, hidden] -> [T, hidden]
+  ValueId mlp(uint32_t layer, ValueId x);
+  /// x: [T, hidden] -> [T, hidden]
+  virtual ValueId layer(uint32_t index, ValueId x);
 
   /// x as it is where the name is empty.
   ValueId norm(std::string_view name, ValueId x, uint32_t size, float factor = 1);
@@ -156,10 +149,9 @@ class TextDecoder {
   /// down(activation(gate) * up), with the tensors p + at + "gate_proj" and so on:
   /// x: [T, hidden] -> [T, hidden]
   ValueId glu_mlp(std::string_view at, uint32_t ffn, ValueId x);
-  /// x: [T, hidden] -> [T, hidden]
-  ValueId mlp(uint32_t layer, ValueId x);
+  /// down(activation(up x)), with the tensors p + up and p + down: x: [T, hidden] -> [T, hidden]
+  ValueId plain_mlp(std::string_view up, std::string_view down, uint32_t ffn, ValueId x);
   ValueId experts(const Mixture& mixture, ValueId x);
-  ValueId layer(uint32_t index, ValueId x);
   /// x + factor * y
   ValueId added(ValueId x, ValueId y, float factor);
 };

@@ -47,6 +47,10 @@ struct Experts {
 
   ValueId gated(ValueId x) const {
     const uint32_t ffn = sizes.ffn;
+    if (form.plain) {
+      const ValueId up = separate(x, "up_proj", ffn, hidden);
+      return separate(b.activate(form.activation, up), "down_proj", hidden, ffn);
+    }
     const bool are_linears = b.has(name + ".input_linear.weight");
     if (are_linears || b.has(name + ".gate_up_proj")) {
       const char* const both = are_linears ? "input_linear.weight" : "gate_up_proj";
@@ -87,10 +91,43 @@ Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
   return sizes;
 }
 
+Result<void> read_groups(ConfigReader& config, uint32_t experts, Route& route) {
+  const uint32_t groups = config.size("n_group", 1), used = config.size("topk_group", 1);
+  TOK_TRY(config.status());
+  const uint32_t least = route.group_by == GroupBy::kTwo && groups > 1 ? 2 : 1;
+  if (experts % groups != 0 || experts / groups < least) {
+    return invalid_input("{} is {}, expected groups alike of at least {} of the {} experts.",
+                         config.path("n_group"), groups, least, experts);
+  }
+  if (used > groups) {
+    return invalid_input("{} is {}, expected at most n_group ({}).", config.path("topk_group"),
+                         used, groups);
+  }
+  route.groups = used == groups ? 0 : groups;
+  route.groups_used = used == groups ? 0 : used;
+  return {};
+}
+
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       const ExpertForm& form, ValueId x, const GraphBuilder::Routed& routed) {
   const Experts experts{b, name, sizes, form, uint32_t(b.at(x).shape[1]), routed.chosen};
   return b.expert_sum(experts.gated(x), routed.shares);
+}
+
+ValueId routed_experts(ModelBuilder& b, const std::string& prefix, const Mixture& mixture,
+                       Activation activation, ValueId x) {
+  const ValueId logits = b.projection(x, prefix + std::string(mixture.router),
+                                      mixture.sizes.experts, mixture.router_bias);
+  Route route = mixture.route;
+  route.top_k = mixture.sizes.top_k;
+  std::optional<ValueId> bias;
+  if (route.biased) {
+    bias = b.vector(prefix + std::string(mixture.route_bias), mixture.sizes.experts);
+  }
+  ExpertForm form = mixture.form;
+  form.activation = activation;
+  return gated_experts(b, prefix + std::string(mixture.experts), mixture.sizes, form, x,
+                       b.route(logits, route, {}, bias));
 }
 
 }  // namespace tokamak

@@ -1,6 +1,9 @@
 // The gated experts of a mixture, however the checkpoint stores them.
 #pragma once
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "model/config.h"
 #include "model/model_builder.h"
@@ -19,11 +22,16 @@ Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
                                  std::string_view top_k,
                                  const std::optional<ExpertSizes>& otherwise = {});
 
+/// n_group and topk_group of `experts` experts, which a route by the best two needs two of each;
+/// one group, or all in use, is none.
+Result<void> read_groups(ConfigReader& config, uint32_t experts, Route& route);
+
 /// The arithmetic of an expert: down(activation(gate x) * up x), or with a limit gpt-oss's
 /// down((u + 1) g sigmoid(1.702 g)), where g is gate x up to the limit and u is up x within it.
 struct ExpertForm {
   Activation activation = Activation::kSilu;
-  bool bias = false;       // of all three products
+  bool plain = false;      // down(activation(up x)), without a gate
+  bool bias = false;       // of all products
   float limit = 0;         // 0: none
   bool alternate = false;  // the rows of gate and up, where one tensor has both
 };
@@ -36,5 +44,24 @@ struct ExpertForm {
 /// experts.
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       const ExpertForm& form, ValueId x, const GraphBuilder::Routed& routed);
+
+/// A mixture of experts in place of some layers' MLP.
+struct Mixture {
+  ExpertSizes sizes;
+  Route route;               // top_k is that of the sizes
+  std::vector<bool> sparse;  // per layer; the others are dense
+  ExpertForm form;           // the decoder's activation, unless there is a limit
+  bool router_bias = false;
+  std::string_view router = "mlp.gate", experts = "mlp.experts";
+  std::string_view route_bias;  // the tensor of what is added to scores, where the route is biased
+  // An expert that every token takes.
+  uint32_t shared = 0;  // its ffn; 0: none
+  std::string_view shared_expert = "mlp.shared_expert.";
+  std::string_view shared_gate;  // its share is a sigmoid of this; empty: 1
+};
+
+/// The experts that the router of the layer at `prefix` chooses: [T, hidden] -> [T, hidden].
+ValueId routed_experts(ModelBuilder& b, const std::string& prefix, const Mixture& mixture,
+                       Activation activation, ValueId x);
 
 }  // namespace tokamak

@@ -9,16 +9,21 @@ namespace tokamak {
 
 Result<DecoderSpec> read_cohere2(ConfigReader config);
 Result<DecoderSpec> read_ernie4_5(ConfigReader config);
+Result<DecoderSpec> read_ernie4_5_moe(ConfigReader config);
 Result<DecoderSpec> read_exaone4(ConfigReader config);
 Result<DecoderSpec> read_gemma(ConfigReader config);
 Result<DecoderSpec> read_gemma2(ConfigReader config);
 Result<DecoderSpec> read_glm4(ConfigReader config);
+Result<DecoderSpec> read_glm4_moe(ConfigReader config);
 Result<DecoderSpec> read_gpt_neox(ConfigReader config);
 Result<DecoderSpec> read_gpt_oss(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
 Result<DecoderSpec> read_hunyuan(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
+Result<DecoderSpec> read_minimax_m2(ConfigReader config);
+Result<DecoderSpec> read_ministral3(ConfigReader config);
 Result<DecoderSpec> read_mistral(ConfigReader config);
+Result<DecoderSpec> read_mistral3(const ConfigReader& config);
 Result<DecoderSpec> read_mixtral(ConfigReader config);
 Result<DecoderSpec> read_olmo2(ConfigReader config);
 Result<DecoderSpec> read_olmo3(ConfigReader config);

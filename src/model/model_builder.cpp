@@ -55,7 +55,7 @@ const TensorInfo* ModelBuilder::stored_vector(const std::string& full, uint32_t 
         {ErrorCode::kInvalidInput,
          fmt::format("The checkpoint has no tensor \"{}\"; the config asks for one of shape [{}].",
                      full, size)});
-  } else if (info->shape != std::vector<uint64_t>{size}) {
+  } else if (info->shape.empty() || info->shape.back() != size || info->elements() != size) {
     reject({ErrorCode::kInvalidInput,
             fmt::format("{}: tensor \"{}\" is {}, expected [{}] as config.json says.",
                         file_.file_name(*info), full, describe(*info), size)});

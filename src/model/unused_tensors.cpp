@@ -53,6 +53,11 @@ void add_read_names(const Graph& graph, Names& names) {
 }
 
 bool is_companion(std::string_view name, const Names& read) {
+  for (const std::string_view ending : {"_blocks", "_scales"}) {  // gpt-oss's, of no ".weight"
+    if (name.ends_with(ending) && read.contains(name.substr(0, name.size() - ending.size()))) {
+      return true;
+    }
+  }
   return std::ranges::any_of(kCompanions, [&](std::string_view ending) {
     if (!name.ends_with(ending)) return false;
     name.remove_suffix(ending.size());

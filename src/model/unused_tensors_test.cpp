@@ -16,14 +16,14 @@ TensorFile checkpoint(const std::vector<std::string>& names) {
   return TensorFile::make({std::move(source)}, std::move(tensors), Json()).value();
 }
 
-/// Reads "embed.weight" and "layers.0.up.weight".
-Graph graph() {
+/// Reads "embed.weight" and another matrix.
+Graph graph(const char* matrix = "layers.0.up.weight") {
   GraphBuilder b;
   const auto weight = [&](const char* name) {
     return b.constant(name, {4, 4}, DType::kF32, Weight{{name}});
   };
   ValueId x = b.embed(b.input("tokens", {kTokens}), weight("embed.weight"));
-  return b.finish(b.linear(x, weight("layers.0.up.weight"))).value();
+  return b.finish(b.linear(x, weight(matrix))).value();
 }
 
 TEST(UnusedTensors, NothingIsSaidOfTensorsThatAreRead) {
@@ -51,6 +51,14 @@ TEST(UnusedTensors, PartsOfQuantisedMatricesBelongToTheirWeight) {
                   "layers.0.up.qzeros", "layers.0.up.g_idx", "layers.1.up.qweight"}),
       graph());
   EXPECT_EQ(unused.unknown, std::vector<std::string>{"layers.1.up.qweight"});
+}
+
+TEST(UnusedTensors, BlocksAndScalesBelongToTheirMatrix) {
+  const UnusedTensors unused =
+      unused_tensors(checkpoint({"embed.weight", "experts.up_proj_blocks", "experts.up_proj_scales",
+                                 "experts.down_proj_blocks"}),
+                     graph("experts.up_proj"));
+  EXPECT_EQ(unused.unknown, std::vector<std::string>{"experts.down_proj_blocks"});
 }
 
 TEST(UnusedTensors, TheNoticeNamesTheFirstOnes) {

@@ -11,6 +11,7 @@ import re
 import tempfile
 import unittest
 
+import gguf_experts as experts
 import gguf_mamba2 as mamba2
 import gguf_qwen3_5_test as qwen3_5
 import program
@@ -32,58 +33,14 @@ LAYER_NAMES = {
 NORMS_AFTER = {"post_attention_layernorm": "post_attention_norm",
                "post_feedforward_layernorm": "post_ffw_norm"}
 SHARED = {f"mlp.shared_expert.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")}
-DEEPSEEK = {**{f"mlp.shared_experts.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")},
-            "self_attn.kv_a_proj_with_mqa": "attn_kv_a_mqa", "self_attn.kv_a_layernorm": "attn_kv_a_norm",
-            "self_attn.kv_b_proj": "attn_kv_b", "self_attn.q_a_proj": "attn_q_a",
-            "self_attn.q_a_layernorm": "attn_q_a_norm", "self_attn.q_b_proj": "attn_q_b"}
-
-
-def deepseek(c, is_split=True):
-    """The sizes of heads are under other keys since kv_b is two tensors."""
-    key, rank = c["qk_nope_head_dim"] + c["qk_rope_head_dim"], c["kv_lora_rank"]
-    keys = {"attention.kv_lora_rank": rank, "rope.dimension_count": c["qk_rope_head_dim"],
-            "attention.key_length": key, "attention.value_length": c["v_head_dim"],
-            "leading_dense_block_count": c["first_k_dense_replace"],
-            "expert_count": c["n_routed_experts"], "expert_used_count": c["num_experts_per_tok"],
-            "expert_shared_count": c["n_shared_experts"],
-            "expert_feed_forward_length": c["moe_intermediate_size"],
-            "expert_weights_scale": c["routed_scaling_factor"],
-            "expert_weights_norm": c["norm_topk_prob"], "rope.scaling.type": "yarn",
-            "rope.scaling.factor": float(c["rope_scaling"]["factor"]),
-            "rope.scaling.original_context_length": c["rope_scaling"]["original_max_position_embeddings"],
-            "rope.scaling.yarn_log_multiplier": 0.1 * c["rope_scaling"]["mscale_all_dim"]}
-    if c["q_lora_rank"]:
-        keys["attention.q_lora_rank"] = c["q_lora_rank"]
-    if is_split:
-        keys.update({"attention.key_length_mla": key, "attention.value_length_mla": c["v_head_dim"],
-                     "attention.key_length": rank + c["qk_rope_head_dim"],
-                     "attention.value_length": rank, "attention.head_count_kv": 1})
-    return keys
-
-
-def split_kv_b(found, config):
-    """The rows of each head's keys transposed, and those of its values, as tensors of three dimensions."""
-    heads, rank = config["num_attention_heads"], config["kv_lora_rank"]
-    nope, value = config["qk_nope_head_dim"], config["v_head_dim"]
-    for name in [name for name in found if name.endswith("attn_kv_b.weight")]:
-        (dtype, _, raw), = found.pop(name)
-        size = len(raw) // (heads * (nope + value) * rank)
-        rows = [raw[at:at + rank * size] for at in range(0, len(raw), rank * size)]
-        keys, values = b"", b""
-        for head in range(heads):
-            own = rows[head * (nope + value):(head + 1) * (nope + value)]
-            keys += b"".join(row[c * size:(c + 1) * size] for c in range(rank) for row in own[:nope])
-            values += b"".join(own[nope:])
-        found[name.replace("kv_b", "k_b")] = [(dtype, [heads, rank, nope], keys)]
-        found[name.replace("kv_b", "v_b")] = [(dtype, [heads, value, rank], values)]
-
 
 # family: (general.architecture, names of its own, keys of its own)
 FAMILIES = {
     "cohere2": ("cohere2", {}, lambda c: {
         "attention.layer_norm_epsilon": c["layer_norm_eps"], "logit_scale": c["logit_scale"],
         "attention.sliding_window": c["sliding_window"]}),
-    "deepseek_v2": ("deepseek2", DEEPSEEK, deepseek),
+    "deepseek_v2": ("deepseek2", experts.DEEPSEEK, experts.deepseek),
+    "deepseek_v3": ("deepseek2", experts.DEEPSEEK, experts.deepseek),
     "ernie4_5": ("ernie4_5", {}, lambda c: {}),
     "exaone4": ("exaone4", NORMS_AFTER, lambda c: {"attention.sliding_window": c["sliding_window"]}),
     "falcon_h1": ("falcon-h1", mamba2.FALCON_NAMES, mamba2.keys),
@@ -96,6 +53,7 @@ FAMILIES = {
     "glm4": ("glm4", {"post_self_attn_layernorm": "post_attention_norm", "mlp.gate_up_proj": "ffn_up",
                       "post_mlp_layernorm": "post_ffw_norm"},
              lambda c: {"rope.dimension_count": 16}),
+    "glm4_moe": ("glm4moe", experts.GLM4_MOE, experts.glm4_moe),
     "gpt_oss": ("gpt-oss", {"mlp.router": "ffn_gate_inp", "self_attn.sinks": "attn_sinks.weight",
                             "post_attention_layernorm": "post_attention_norm"}, lambda c: {
         "attention.sliding_window": c["sliding_window"], "expert_count": c["num_local_experts"],
@@ -111,8 +69,18 @@ FAMILIES = {
                                         "self_attn.key_layernorm": "attn_k_norm"},
                       lambda c: {"rope.freq_base": c["rope_theta"] * c["rope_scaling"]["alpha"] ** (
                           c["head_dim"] / (c["head_dim"] - 2))}),
+    "lfm2_moe": ("lfm2moe", experts.LFM2_MOE, experts.lfm2_moe),
+    "ministral3": ("mistral3", {}, lambda c: {
+        "attention.temperature_scale": c["rope_parameters"]["llama_4_scaling_beta"],
+        "rope.freq_base": c["rope_parameters"]["rope_theta"],
+        "rope.scaling.type": "yarn", "rope.scaling.factor": c["rope_parameters"]["factor"],
+        "rope.scaling.yarn_log_multiplier": c["rope_parameters"]["mscale_all_dim"],
+        "rope.scaling.original_context_length":
+            c["rope_parameters"]["original_max_position_embeddings"]}),
     "mixtral": ("llama", {}, lambda c: {"expert_count": c["num_local_experts"],
                                         "expert_used_count": c["num_experts_per_tok"]}),
+    "nemotron_h": ("nemotron_h", mamba2.NEMOTRON_NAMES, mamba2.nemotron_keys),
+    "nemotron_h_moe": ("nemotron_h_moe", mamba2.NEMOTRON_NAMES, mamba2.nemotron_keys),
     "olmo2": ("olmo2", NORMS_AFTER, lambda c: {}),
     "olmo3": ("olmo2", NORMS_AFTER, lambda c: {
         "attention.sliding_window": c["sliding_window"],
@@ -138,7 +106,7 @@ FAMILIES = {
         "attention.layer_norm_epsilon": c["norm_epsilon"],
         "attention.sliding_window": c["sliding_window"]}),
 }
-PERMUTED = ("granite", "granitehybrid", "llama", "smollm3")
+PERMUTED = ("granite", "granitehybrid", "llama", "mistral3", "smollm3")
 
 
 def family(name):
@@ -246,7 +214,7 @@ class GgufFamilies(unittest.TestCase):
         made = tensors(recipe)
         if name == "gpt_oss":
             made = separate_experts(made)
-        if architecture in ("falcon-h1", "granitehybrid"):
+        if architecture in ("falcon-h1", "granitehybrid", "nemotron_h", "nemotron_h_moe"):
             made = dict(mamba2.converted(made, recipe["config"]))
         for old, (dtype, shape, values) in made.items():
             layer = re.match(r"model\.layers\.(\d+)\.", old)
@@ -263,9 +231,9 @@ class GgufFamilies(unittest.TestCase):
             values = frequency_divisors(recipe["config"])
             found["rope_freqs.weight"] = [("F32", [len(values)], packed(values, "F32"))]
         if architecture == "deepseek2" and is_split:
-            split_kv_b(found, recipe["config"])
+            experts.split_kv_b(found, recipe["config"])
         elif architecture == "deepseek2":
-            own = functools.partial(deepseek, is_split=False)
+            own = functools.partial(experts.deepseek, is_split=False)
         path = pathlib.Path(folder) / f"{name}.gguf"
         write(path, metadata(recipe["config"], architecture, own),
               [(new, TYPES[parts[0][0]], [len(parts), *parts[0][1]] if len(parts) > 1 else parts[0][1],
@@ -274,7 +242,8 @@ class GgufFamilies(unittest.TestCase):
 
     def test_the_recorded_answers(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name, is_split in [*((name, True) for name in FAMILIES), ("deepseek_v2", False)]:
+            for name, is_split in [*((name, True) for name in FAMILIES), ("deepseek_v2", False),
+                                   ("deepseek_v3", False)]:
                 path = self.convert(name, folder, is_split)
                 for prompt in family(name)["prompts"]:
                     with self.subTest(name, is_split=is_split, prompt=prompt["name"]):

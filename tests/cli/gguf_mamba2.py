@@ -16,6 +16,31 @@ FALCON_NAMES = {
     "feed_forward.down_proj": "ffn_down", "pre_ff_layernorm": "ffn_norm",
     "model.final_layernorm": "output_norm"}
 
+NEMOTRON_NAMES = {
+    **{name.replace("mamba.", "mixer."): new for name, new in LAYER_NAMES.items()},
+    "model.embeddings": "token_embd", "model.norm_f": "output_norm", "norm": "attn_norm",
+    **{f"mixer.{part}_proj": f"attn_{part}" for part in "qkv"}, "mixer.o_proj": "attn_output",
+    **{f"mixer.{at}{part}_proj": f"ffn_{part}{ending}" for part in ("up", "down")
+       for at, ending in (("", ""), ("experts.", "_exps"), ("shared_experts.", "_shexp"))},
+    "mixer.gate": "ffn_gate_inp", "mixer.gate.e_score_correction_bias": "exp_probs_b.bias"}
+
+
+def nemotron_keys(c):
+    pattern, inner = c["hybrid_override_pattern"], c["mamba_num_heads"] * c["mamba_head_dim"]
+    own = {"ssm.conv_kernel": c["conv_kernel"], "ssm.state_size": c["ssm_state_size"],
+           "ssm.group_count": c["n_groups"], "ssm.time_step_rank": c["mamba_num_heads"],
+           "ssm.inner_size": inner, "attention.layer_norm_rms_epsilon": c["layer_norm_epsilon"],
+           "attention.head_count_kv": [c["num_key_value_heads"] * (kind == "*") for kind in pattern],
+           "feed_forward_length": [c["intermediate_size"] * (kind == "-") for kind in pattern]}
+    if "E" not in pattern:
+        return own
+    return {**own, "feed_forward_length": [c["moe_intermediate_size"] * (kind == "E") for kind in pattern],
+            "expert_count": c["n_routed_experts"], "expert_used_count": c["num_experts_per_tok"],
+            "expert_shared_count": 1, "expert_gating_func": 2,
+            "expert_feed_forward_length": c["moe_intermediate_size"],
+            "expert_shared_feed_forward_length": c["moe_shared_expert_intermediate_size"],
+            "expert_weights_norm": c["norm_topk_prob"], "expert_weights_scale": c["routed_scaling_factor"]}
+
 
 def keys(c):
     return {"ssm.conv_kernel": c["mamba_d_conv"], "ssm.state_size": c["mamba_d_state"],
@@ -60,7 +85,7 @@ def halves(shape, values):
 def converted(tensors, c):
     """-> (name, (dtype, shape, values)) of each tensor of the checkpoint, or of its parts"""
     for name, (dtype, shape, values) in tensors.items():
-        stem = re.sub(r"^model\.layers\.\d+\.|\.weight$", "", name)
+        stem = re.sub(r"^model\.layers\.\d+\.|\.weight$", "", name).replace("mixer.", "mamba.")
         if stem == "mamba.A_log":
             yield name, (dtype, [*shape, 1], [-math.exp(value) for value in values])
         elif stem == "mamba.D":
@@ -68,7 +93,8 @@ def converted(tensors, c):
         elif stem == "mamba.conv1d":
             yield name, ("F32", [shape[0], shape[2]], values)
         elif stem == "mamba.norm":
-            yield name, (dtype, [c["mamba_n_groups"], shape[0] // c["mamba_n_groups"]], values)
+            groups = c["n_groups" if c["model_type"] == "nemotron_h" else "mamba_n_groups"]
+            yield name, (dtype, [groups, shape[0] // groups], values)
         elif stem.endswith("input_linear"):
             for i, half in enumerate(halves(shape, values)):
                 yield name.replace("input_linear", f"input_linear.{i}"), (dtype, *half)

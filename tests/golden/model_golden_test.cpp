@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Q8Cache, ModelGolden,
 
 INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
                          testing::Combine(testing::ValuesIn(family_names()),
-                                          testing::ValuesIn(setups())),
+                                          testing::ValuesIn(family_setups())),
                          case_name);
 
 INSTANTIATE_TEST_SUITE_P(Gguf, ModelGolden,

@@ -92,6 +92,18 @@ const std::vector<DeviceSetup>& setups() {
   return all;
 }
 
+const std::vector<DeviceSetup>& family_setups() {
+  static const std::vector<DeviceSetup> some = [] {
+    std::vector<DeviceSetup> found = setups();
+    std::erase_if(found, [](const DeviceSetup& setup) {
+      return setup.name == "webgpu_f16" || setup.name == "webgpu_plain" ||
+             setup.name == "webgpu_plain_f16";
+    });
+    return found;
+  }();
+  return some;
+}
+
 const std::vector<DeviceSetup>& q8_setups() {
   static const std::vector<DeviceSetup> all = {{"cpu_q8", with("cpu", "q8"), kQ8Cache},
                                                {"webgpu_q8", with("webgpu", "q8"), kQ8Cache}};

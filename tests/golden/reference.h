@@ -27,6 +27,8 @@ struct DeviceSetup {
 const std::vector<DeviceSetup>& setups();
 /// Those with a KV cache in q8, for some models.
 const std::vector<DeviceSetup>& q8_setups();
+/// Those of families, whose kernels op_parity_test runs on devices without features.
+const std::vector<DeviceSetup>& family_setups();
 
 /// The passes that tests go without on the CPU to get the same bits there: the references of fused
 /// ops round where the ops do that they stand for, except for parts of an attention and for

@@ -15,6 +15,9 @@ struct LatentSpec : DecoderSpec {
 };
 
 Result<LatentSpec> read_deepseek_v2(ConfigReader config);
+Result<LatentSpec> read_deepseek_v3(ConfigReader config);
+/// GLM-4.7 Flash, which is V3 but for its sizes.
+Result<LatentSpec> read_glm4_moe_lite(ConfigReader config);
 
 Result<Graph> decoder_graph(const LatentSpec& c, const TensorFile& file,
                             const BuildOptions& options);

@@ -21,23 +21,38 @@ Result<double> yarn_scale(const ConfigReader& config) {
   return magnitude * magnitude;
 }
 
-Result<void> read_mixture(ConfigReader& config, LatentSpec& c) {
+/// The choice of experts by topk_method: of V2 Lite, V2 and V3.
+Result<Route> read_route(ConfigReader& config, uint32_t experts, bool is_third) {
+  const std::string method = config.word("topk_method", is_third ? "noaux_tc" : "greedy");
+  const std::string scores = config.word("scoring_func", is_third ? "sigmoid" : "softmax");
+  Route route{.normalize = config.flag("norm_topk_prob", is_third)};
+  route.scaled = float(config.positive("routed_scaling_factor", 1.0));
+  if (method == "noaux_tc" && scores == "sigmoid") {
+    route.score = Score::kSigmoid;
+    route.biased = true;
+    route.group_by = GroupBy::kTwo;
+    route.eps = 1e-20f;
+  } else if (scores != "softmax" || (method != "greedy" && method != "group_limited_greedy")) {
+    return unsupported(
+        "{} is \"{}\" and topk_method is \"{}\"; this engine knows softmax with greedy or "
+        "group_limited_greedy, and sigmoid with noaux_tc.",
+        config.path("scoring_func"), scores, method);
+  }
+  TOK_TRY(config.status());
+  if (method != "greedy") TOK_TRY(read_groups(config, experts, route));
+  return route;
+}
+
+Result<void> read_mixture(ConfigReader& config, LatentSpec& c, bool is_third) {
   const uint32_t dense = config.count("first_k_dense_replace", 0);
   const uint32_t period = config.size("moe_layer_freq", 1);
   const uint32_t shared = config.count("n_shared_experts", 0);
   TOK_TRY(const ExpertSizes sizes, read_experts(config, "n_routed_experts", "num_experts_per_tok"));
-  const std::string scores = config.word("scoring_func", "softmax");
-  const std::string method = config.word("topk_method", "greedy");
-  if (scores != "softmax" || method != "greedy" ||
-      config.positive("routed_scaling_factor", 1.0) != 1.0) {
-    return unsupported(
-        "{} is \"{}\" and topk_method is \"{}\"; this engine knows softmax and greedy, with a "
-        "routed_scaling_factor of 1.",
-        config.path("scoring_func"), scores, method);
-  }
+  TOK_TRY(const Route route, read_route(config, sizes.experts, is_third));
   Mixture mixture{.sizes = sizes,
-                  .normalize = config.flag("norm_topk_prob", false),
+                  .route = route,
                   .sparse = {},
+                  .route_bias = "mlp.gate.e_score_correction_bias",
                   .shared = shared * sizes.ffn,
                   .shared_expert = "mlp.shared_experts."};
   for (uint32_t i = 0; i < c.layers; ++i) {
@@ -47,7 +62,7 @@ Result<void> read_mixture(ConfigReader& config, LatentSpec& c) {
   return config.status();
 }
 
-Result<LatentSpec> read_latents(ConfigReader config, std::string_view architecture) {
+Result<LatentSpec> read_latents(ConfigReader config, std::string_view architecture, bool is_third) {
   constexpr uint32_t kAnyHead = 2;  // config.json need not have a size of heads, and none is used
   TOK_TRY(const DecoderSpec plain, read_decoder(config, architecture, {.head_dim = kAnyHead}));
   LatentSpec c{};
@@ -71,7 +86,7 @@ Result<LatentSpec> read_latents(ConfigReader config, std::string_view architectu
   TOK_TRY(read_decoder_rope(config, c));
   TOK_TRY(const double scale, yarn_scale(config));
   c.score_scale = float(scale / std::sqrt(double(c.still) + double(c.turned)));
-  if (config.has("n_routed_experts")) TOK_TRY(read_mixture(config, c));
+  if (config.has("n_routed_experts")) TOK_TRY(read_mixture(config, c, is_third));
   TOK_TRY(config.status());
   return c;
 }
@@ -79,7 +94,15 @@ Result<LatentSpec> read_latents(ConfigReader config, std::string_view architectu
 }  // namespace
 
 Result<LatentSpec> read_deepseek_v2(ConfigReader config) {
-  return read_latents(config, "DeepseekV2ForCausalLM");
+  return read_latents(config, "DeepseekV2ForCausalLM", false);
+}
+
+Result<LatentSpec> read_deepseek_v3(ConfigReader config) {
+  return read_latents(config, "DeepseekV3ForCausalLM", true);
+}
+
+Result<LatentSpec> read_glm4_moe_lite(ConfigReader config) {
+  return read_latents(config, "Glm4MoeLiteForCausalLM", true);
 }
 
 }  // namespace tokamak

@@ -52,7 +52,7 @@ Result<Mamba2Config> read_falcon_h1(const ConfigReader& whole) {
                        {.kv_heads = 8, .max_context = 8192, .eps = 1e-5}));
   c.names = {.norm = "final_layernorm", .mlp = "feed_forward."};
   c.norms.mlp = "pre_ff_layernorm";
-  TOK_TRY(read_scan(config, c));
+  TOK_TRY(read_scan(config, c, read_inner(config, c.hidden)));
   // A bias would have no part in the factors of the norm before its product.
   for (const char* name : {"attention_bias", "mlp_bias", "mamba_proj_bias", "projectors_bias"}) {
     if (config.flag(name, false)) {

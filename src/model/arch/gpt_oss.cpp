@@ -17,7 +17,7 @@ Result<DecoderSpec> read_gpt_oss(ConfigReader config) {
   Mixture mixture;
   const ExpertSizes usual{.experts = 128, .top_k = 4, .ffn = c.ffn};
   TOK_TRY(mixture.sizes, read_experts(config, "num_local_experts", "num_experts_per_tok", usual));
-  mixture.normalize = mixture.router_bias = true;
+  mixture.router_bias = true;
   mixture.sparse.assign(c.layers, true);
   mixture.router = "mlp.router";
   mixture.form.bias = mixture.form.alternate = true;

@@ -62,7 +62,7 @@ Result<void> read_mlp(ConfigReader& config, DecoderSpec& c) {
     c.names.mlp = "shared_mlp.";
     return config.status();
   }
-  Mixture mixture{.normalize = true,
+  Mixture mixture{.route = {},
                   .sparse = std::vector<bool>(c.layers, true),
                   .router = "block_sparse_moe.router.layer",
                   .experts = "block_sparse_moe",
@@ -90,7 +90,7 @@ Result<Mamba2Config> read_granite_hybrid(const ConfigReader& whole) {
   TOK_TRY(config.status());
   TOK_TRY(read_mlp(config, c));
   TOK_TRY(c.mixers, read_mixers(config, c.layers));
-  TOK_TRY(read_scan(config, c));
+  TOK_TRY(read_scan(config, c, read_inner(config, c.hidden)));
   c.gate_norm = GateNorm::kAfter;
   if (!c.from_gguf) {
     c.joined_gate_up = true;

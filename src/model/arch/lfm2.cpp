@@ -103,6 +103,9 @@ struct Layer : LayerBase<Lfm2Config> {
   }
 
   ValueId mlp(ValueId x) {
+    if (c.mixture && c.mixture->sparse[index]) {
+      return routed_experts(b, p, *c.mixture, Activation::kSilu, x);
+    }
     ValueId gate = b.projection(x, p + "feed_forward.w1", c.ffn);
     ValueId up = b.projection(x, p + "feed_forward.w3", c.ffn);
     ValueId gated = b.glu(Activation::kSilu, gate, up);

@@ -1,9 +1,9 @@
 // The decoder of LFM2, which models that speak have as well.
 #pragma once
+#include <optional>
 #include <vector>
 
-#include "model/config.h"
-#include "model/model_builder.h"
+#include "model/experts.h"
 
 namespace tokamak {
 
@@ -13,10 +13,12 @@ struct Lfm2Config {
   bool conv_bias, tied;
   std::vector<bool> full;  // per layer: attention
   RopeTable rope;
+  std::optional<Mixture> mixture;
   bool own_angles;  // the host gives the angles of each row, other ones to each layer: voice_angles
 };
 
 Result<Lfm2Config> read_lfm2(ConfigReader config);
+Result<Lfm2Config> read_lfm2_moe(ConfigReader config);
 Result<Graph> build_lfm2_decoder(const Lfm2Config& c, const TensorFile& file,
                                  const BuildOptions& options);
 

@@ -64,21 +64,6 @@ Result<DecoderSpec> read_smollm3(ConfigReader config) {
   return c;
 }
 
-// ERNIE 4.5, dense. Reference: transformers/models/ernie4_5/modeling_ernie4_5.py.
-//
-// Otherwise than in Llama neighbours turn together, and biases are everywhere or nowhere.
-Result<DecoderSpec> read_ernie4_5(ConfigReader config) {
-  TOK_TRY(DecoderSpec c,
-          read_decoder(
-              config, "Ernie4_5ForCausalLM",
-              {.kv_heads = 2, .head_dim = 128, .max_context = 131072, .eps = 1e-5, .tied = true}));
-  c.qkv_bias = c.output_bias = c.mlp_bias = config.flag("use_bias", false);
-  c.pairs = true;
-  TOK_TRY(config.status());
-  TOK_TRY(read_decoder_rope(config, c, 5e5));
-  return c;
-}
-
 // Hunyuan, dense. Reference:
 // transformers/models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py.
 //

@@ -26,7 +26,7 @@ struct ScanDecoder : TextDecoder {
 
   /// x: [T, hidden] -> [T, hidden]
   ValueId scan(uint32_t layer, ValueId x) {
-    const std::string at = p + "mamba.";
+    const std::string at = p + std::string(own.scan);
     const uint32_t h = own.scan_heads, inner = h * own.scan_head_dim, bc = own.groups * own.states;
     const uint32_t wide = inner + 2 * bc, all = inner + wide + h;
     ValueId xbc =
@@ -63,6 +63,13 @@ struct ScanDecoder : TextDecoder {
     return b.add(times(TextDecoder::attention(layer, x), own.attention_factor), scanned);
   }
 
+  ValueId layer(uint32_t index, ValueId x) override {
+    if (!own.one_part) return TextDecoder::layer(index, x);
+    const ValueId before = norm(c.norms.attention, x, c.hidden);
+    const bool is_mlp = own.mixers[index] == Mixer::kMlp;
+    return b.add(x, is_mlp ? mlp(index, before) : attention(index, before));
+  }
+
   const Mamba2Config& own;
 };
 
@@ -70,7 +77,7 @@ struct ScanDecoder : TextDecoder {
 
 Result<Graph> decoder_graph(const Mamba2Config& c, const TensorFile& file,
                             const BuildOptions& options) {
-  ModelBuilder builder(file, options, decoder_prefix(file));
+  ModelBuilder builder(file, options, decoder_prefix(file, c.names.embedding));
   return ScanDecoder(builder, c).build();
 }
 

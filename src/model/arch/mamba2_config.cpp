@@ -7,16 +7,15 @@ namespace tokamak {
 namespace {
 
 /// The elements of a head: a number, or "auto" for what the others leave.
-uint32_t read_scan_head(ConfigReader& config, uint32_t inner, uint32_t heads) {
-  constexpr std::string_view kName = "mamba_d_head";
-  const Json* const found = config.find(kName);
+uint32_t read_scan_head(ConfigReader& config, uint32_t inner, uint32_t heads,
+                        const ScanFields& fields) {
+  const Json* const found = config.find(fields.head_dim);
   const bool is_left_open = found == nullptr || *found == Json("auto");
-  const uint32_t size = is_left_open ? inner / heads : config.size(kName);
+  const uint32_t size = is_left_open ? inner / heads : config.size(fields.head_dim);
   if (uint64_t{size} * heads != inner) {
-    config.reject(
-        {ErrorCode::kInvalidInput,
-         fmt::format("{} is {}, which {} heads (mamba_n_heads) do not make {} elements of.",
-                     config.path(kName), size, heads, inner)});
+    config.reject({ErrorCode::kInvalidInput,
+                   fmt::format("{} is {}, which {} heads ({}) do not make {} elements of.",
+                               config.path(fields.head_dim), size, heads, fields.heads, inner)});
   }
   return size;
 }
@@ -40,27 +39,31 @@ void read_bounds(ConfigReader& config, Mamba2Config& c) {
 
 }  // namespace
 
-Result<void> read_scan(ConfigReader& config, Mamba2Config& c) {
+uint64_t read_inner(ConfigReader& config, uint32_t hidden) {
+  const uint64_t expanded = uint64_t{config.size("mamba_expand", 2)} * hidden;
+  return config.has("mamba_d_ssm") ? config.size("mamba_d_ssm") : expanded;
+}
+
+Result<void> read_scan(ConfigReader& config, Mamba2Config& c, uint64_t inner,
+                       const ScanFields& fields) {
   constexpr uint32_t kMax = 65536, kMaxStates = 1024;
-  const uint64_t expanded = uint64_t{config.size("mamba_expand", 2)} * c.hidden;
-  const uint64_t inner = config.has("mamba_d_ssm") ? config.size("mamba_d_ssm") : expanded;
-  c.scan_heads = config.size("mamba_n_heads", 128);
-  c.groups = config.size("mamba_n_groups", 1);
-  c.states = config.size("mamba_d_state", 256);
-  c.taps = read_taps(config, "mamba_d_conv", 4);
-  c.conv_bias = config.flag("mamba_conv_bias", true);
-  c.in_bias = c.out_bias = config.flag("mamba_proj_bias", false);
+  c.scan_heads = config.size(fields.heads, 128);
+  c.groups = config.size(fields.groups, 1);
+  c.states = config.size(fields.states, 256);
+  c.taps = read_taps(config, fields.taps, 4);
+  c.conv_bias = config.flag(fields.conv_bias, true);
+  c.in_bias = c.out_bias = config.flag(fields.bias, false);
   c.from_gguf = config.flag("mamba_as_gguf", false);
   TOK_TRY(config.status());
   if (inner > kMax || c.states > kMaxStates || uint64_t{c.groups} * c.states > kMax) {
     return invalid_input("{}: {} elements with {} groups of {} states are more than {} and {}.",
-                         config.path("mamba_n_heads"), inner, c.groups, c.states, kMax, kMaxStates);
+                         config.path(fields.heads), inner, c.groups, c.states, kMax, kMaxStates);
   }
   if (c.scan_heads % c.groups != 0) {
-    return invalid_input("{} ({}) is not a multiple of mamba_n_groups ({}).",
-                         config.path("mamba_n_heads"), c.scan_heads, c.groups);
+    return invalid_input("{} ({}) is not a multiple of {} ({}).", config.path(fields.heads),
+                         c.scan_heads, fields.groups, c.groups);
   }
-  c.scan_head_dim = read_scan_head(config, uint32_t(inner), c.scan_heads);
+  c.scan_head_dim = read_scan_head(config, uint32_t(inner), c.scan_heads, fields);
   read_bounds(config, c);
   return config.status();
 }

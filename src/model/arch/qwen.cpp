@@ -46,7 +46,7 @@ Result<DecoderSpec> read_qwen3_moe(ConfigReader config) {
   const ExpertSizes usual{.experts = config.size("num_local_experts", 128), .top_k = 8, .ffn = 768};
   Mixture mixture;
   TOK_TRY(mixture.sizes, read_experts(config, "num_experts", "num_experts_per_tok", usual));
-  mixture.normalize = config.flag("norm_topk_prob", false);
+  mixture.route.normalize = config.flag("norm_topk_prob", false);
   TOK_TRY(mixture.sparse, read_sparse_layers(config, c.layers));
   c.mixture = std::move(mixture);
   TOK_TRY(read_decoder_rope(config, c));

@@ -52,7 +52,7 @@ Result<Mixture> read_mixture(const ConfigReader& whole, uint32_t layers, const E
   ConfigReader config = whole.has("text_config") ? whole.at("text_config") : whole;
   Mixture mixture;
   TOK_TRY(mixture.sizes, read_experts(config, "num_experts", "num_experts_per_tok", usual));
-  mixture.normalize = config.flag("norm_topk_prob", true);
+  mixture.route.normalize = config.flag("norm_topk_prob", true);
   mixture.shared = config.size("shared_expert_intermediate_size", 512);
   mixture.shared_gate = "mlp.shared_expert_gate";
   TOK_TRY(mixture.sparse, read_sparse_layers(config, layers));

@@ -35,6 +35,8 @@ constexpr Rename kLfm2Names[] = {
     {"attn_output", "self_attn.out_proj"},
     {"attn_q_norm", "self_attn.q_layernorm"},
     {"attn_k_norm", "self_attn.k_layernorm"},
+    {"exp_probs_b.bias", "feed_forward.expert_bias"},
+    {"ffn_gate_inp", "feed_forward.gate"},
     {"ffn_norm", "ffn_norm"},
     {"ffn_gate", "feed_forward.w1"},
     {"ffn_down", "feed_forward.w2"},
@@ -145,6 +147,8 @@ void phi3(Fields& f) {
   if (window != 0) f.config.set("sliding_window", window);
 }
 
+}  // namespace
+
 /// A layer without heads for keys and values is a convolution.
 void lfm2(Fields& f) {
   const Json* kv_heads = f.reader.find(f.key("attention.head_count_kv"));
@@ -163,6 +167,8 @@ void lfm2(Fields& f) {
   f.config.set("block_ff_dim", f.size("feed_forward_length"));
   f.config.set("block_auto_adjust_ff_dim", false);  // the converter has adjusted it
 }
+
+namespace {
 
 constexpr Architecture kArchitectures[] = {
     {.gguf = "gemma3",
@@ -185,6 +191,14 @@ constexpr Architecture kArchitectures[] = {
      .names = kLfm2Names,
      .lists = true,
      .more = lfm2},
+    {.gguf = "lfm2moe",
+     .name = "Lfm2MoeForCausalLM",
+     .model_type = "lfm2_moe",
+     .names = kLfm2Names,
+     .experts = true,
+     .expert_names = "feed_forward.experts",
+     .lists = true,
+     .more = lfm2_moe},
     {.gguf = "llama",
      .name = "LlamaForCausalLM",
      .model_type = "llama",

@@ -62,6 +62,14 @@ std::span<const Architecture> architectures();
 
 /// The fields of Gemma 4 beside the common ones.
 void gemma4(Fields& f);
+/// The fields of LFM2 beside the common ones.
+void lfm2(Fields& f);
+/// The experts of DeepSeek's kind, and the layers after the last one, which the engine leaves out.
+void scored_experts(Fields& f);
+void further_layers(Fields& f);
+/// The fields of models with such experts.
+void glm4_moe(Fields& f);
+void lfm2_moe(Fields& f);
 /// The fields of DeepSeek V2 and V3.
 void deepseek2(Fields& f);
 /// The fields that Qwen3.5 adds, and those that it adds with experts.
@@ -70,6 +78,7 @@ void qwen3_5_moe(Fields& f);
 /// The fields of models with the selective scan of Mamba-2.
 void granite_hybrid(Fields& f);
 void falcon_h1(Fields& f);
+void nemotron_h(Fields& f);
 /// Whether attention and MLP have biases, by the tensors of the first layer.
 void biases(Fields& f);
 /// The caps on scores and logits, where the file has them.

@@ -22,22 +22,6 @@ void yarn(Fields& f) {
   f.replace("rope_scaling", std::move(own));
 }
 
-void experts(Fields& f) {
-  const uint32_t count = f.size("expert_count");
-  constexpr uint32_t kSoftmax = 1;
-  if (f.size("expert_gating_func", kSoftmax) != kSoftmax) {
-    f.refuse("expert_gating_func", "is not that of softmax");
-  }
-  f.config.set("num_experts", count)
-      .set("n_routed_experts", count)
-      .set("num_experts_per_tok", f.size("expert_used_count"))
-      .set("moe_intermediate_size", f.size("expert_feed_forward_length"))
-      .set("n_shared_experts", f.reader.count(f.key("expert_shared_count"), 0))
-      .set("first_k_dense_replace", f.reader.count(f.key("leading_dense_block_count"), 0))
-      .set("norm_topk_prob", f.reader.flag(f.key("expert_weights_norm"), false))
-      .set("routed_scaling_factor", f.positive("expert_weights_scale", 1.0));
-}
-
 }  // namespace
 
 /// Files before attn_k_b and attn_v_b have the sizes of plain heads as key_length and value_length,
@@ -55,7 +39,7 @@ void deepseek2(Fields& f) {
       .set("v_head_dim", value);
   if (f.config.find("partial_rotary_factor") != nullptr) f.replace("partial_rotary_factor", 1.0);
   yarn(f);
-  if (f.has("expert_count")) experts(f);
+  if (f.has("expert_count")) scored_experts(f);
 }
 
 }  // namespace tokamak::gguf

@@ -26,6 +26,7 @@ constexpr Rename kDeepseekNames[] = {
     {"attn_q_a_norm", "self_attn.q_a_layernorm"},
     {"attn_q_b", "self_attn.q_b_proj"},
     {"attn_v_b", "self_attn.unembed_out"},
+    {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
     {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
     {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
     {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
@@ -34,6 +35,35 @@ constexpr Rename kGlm4Names[] = {
     {"ffn_up", "mlp.gate_up_proj"},
     {"post_attention_norm", "post_self_attn_layernorm"},
     {"post_ffw_norm", "post_mlp_layernorm"},
+};
+constexpr Rename kGlm4MoeNames[] = {
+    {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
+    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
+    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
+    {"post_attention_norm", "post_attention_layernorm"},
+};
+constexpr Rename kNemotronNames[] = {
+    {"attn_k", "mixer.k_proj"},
+    {"attn_norm", "norm"},
+    {"attn_output", "mixer.o_proj"},
+    {"attn_q", "mixer.q_proj"},
+    {"attn_v", "mixer.v_proj"},
+    {"exp_probs_b.bias", "mixer.gate.e_score_correction_bias"},
+    {"ffn_down", "mixer.down_proj"},
+    {"ffn_down_shexp", "mixer.shared_experts.down_proj"},
+    {"ffn_gate_inp", "mixer.gate"},
+    {"ffn_up", "mixer.up_proj"},
+    {"ffn_up_shexp", "mixer.shared_experts.up_proj"},
+    {"output_norm", "model.norm_f"},
+    {"ssm_a", "mixer.A_log"},
+    {"ssm_conv1d", "mixer.conv1d"},
+    {"ssm_d", "mixer.D"},
+    {"ssm_dt.bias", "mixer.dt_bias"},
+    {"ssm_in", "mixer.in_proj"},
+    {"ssm_norm", "mixer.norm"},
+    {"ssm_out", "mixer.out_proj"},
+    {"token_embd", "model.embeddings"},
 };
 constexpr Rename kPhiNames[] = {
     {"attn_output", "self_attn.dense"},
@@ -143,7 +173,24 @@ void granite_with_scans(Fields& f) {
   granite_hybrid(f);
 }
 
-constexpr std::string_view kDeepseekKeys[] = {"attention.value_length", "expert_shared_count"};
+constexpr std::string_view kScoredKeys[] = {"expert_group_count", "expert_shared_count"};
+constexpr std::string_view kMistralKeys[] = {"attention.temperature_scale"};
+/// The factor of YaRN's scores is 1, which the file has as a multiplier.
+void mistral3(Fields& f) {
+  if (!f.has("attention.temperature_scale")) return;
+  Json scaling = f.config.find("rope_scaling") != nullptr ? *f.config.find("rope_scaling") : Json();
+  if (!scaling.is_object()) scaling = Json(Json::Object{});
+  const uint32_t original =
+      f.size("rope.scaling.original_context_length", f.size("context_length"));
+  if (scaling.find("original_max_position_embeddings") == nullptr) {
+    scaling.set("original_max_position_embeddings", original);
+  }
+  scaling.set("llama_4_scaling_beta", f.positive("attention.temperature_scale", 1.0));
+  f.replace("rope_scaling", std::move(scaling));
+}
+
+constexpr std::string_view kDeepseekKeys[] = {"attention.value_length", "expert_group_count",
+                                              "expert_shared_count"};
 
 void ernie(Fields& f) {
   f.config.set("use_bias", f.has_tensor("blk.0.attn_q.bias"));
@@ -229,6 +276,14 @@ constexpr Architecture kFamilies[] = {
      .names = kGlm4Names,
      .partial = true,
      .more = biases},
+    {.gguf = "glm4moe",
+     .name = "Glm4MoeForCausalLM",
+     .model_type = "glm4_moe",
+     .names = kGlm4MoeNames,
+     .experts = true,
+     .accepts = kScoredKeys,
+     .partial = true,
+     .more = glm4_moe},
     {.gguf = "gpt-oss",
      .name = "GptOssForCausalLM",
      .model_type = "gpt_oss",
@@ -257,6 +312,33 @@ constexpr Architecture kFamilies[] = {
      .model_type = "hunyuan_v1_dense",
      .names = kHunyuanNames,
      .more = biases},
+    {.gguf = "mistral3",
+     .name = "Ministral3ForCausalLM",
+     .model_type = "ministral3",
+     .names = {},
+     .permuted = true,
+     .accepts = kMistralKeys,
+     .more = mistral3},
+    {.gguf = "nemotron_h",
+     .name = "NemotronHForCausalLM",
+     .model_type = "nemotron_h",
+     .names = kNemotronNames,
+     .experts = true,
+     .expert_names = "mixer.experts",
+     .accepts = kScoredKeys,
+     .partial = true,
+     .lists = true,
+     .more = nemotron_h},
+    {.gguf = "nemotron_h_moe",
+     .name = "NemotronHForCausalLM",
+     .model_type = "nemotron_h",
+     .names = kNemotronNames,
+     .experts = true,
+     .expert_names = "mixer.experts",
+     .accepts = kScoredKeys,
+     .partial = true,
+     .lists = true,
+     .more = nemotron_h},
     {.gguf = "olmo2",
      .name = "Olmo2ForCausalLM",
      .model_type = "olmo2",

@@ -10,19 +10,30 @@
 namespace tokamak::gguf {
 namespace {
 
+bool has_bias(Fields& f) {
+  const uint32_t layers = std::min(f.size("block_count"), 4096u);
+  bool has_one = false;
+  for (uint32_t i = 0; i < layers; ++i) {
+    has_one = has_one || f.has_tensor(fmt::format("blk.{}.ssm_conv1d.bias", i));
+  }
+  return has_one;
+}
+
+/// Whether a key's list has another number than 0 for a layer.
+bool is_listed(const Fields& f, std::string_view name, uint32_t layer) {
+  const Json* const list = f.reader.find(f.key(name));
+  return list != nullptr && list->is_array() && layer < list->as_array().size() &&
+         list->as_array()[layer] != Json(0);
+}
+
 void set_scan(Fields& f) {
   const uint32_t heads = f.size("ssm.time_step_rank"), inner = f.size("ssm.inner_size");
-  const uint32_t layers = std::min(f.size("block_count"), 4096u);
-  bool has_bias = false;
-  for (uint32_t i = 0; i < layers; ++i) {
-    has_bias = has_bias || f.has_tensor(fmt::format("blk.{}.ssm_conv1d.bias", i));
-  }
   f.config.set("mamba_n_heads", heads)
       .set("mamba_d_ssm", inner)
       .set("mamba_n_groups", f.size("ssm.group_count", 1))
       .set("mamba_d_state", f.size("ssm.state_size"))
       .set("mamba_d_conv", f.size("ssm.conv_kernel"))
-      .set("mamba_conv_bias", has_bias)
+      .set("mamba_conv_bias", has_bias(f))
       .set("mamba_as_gguf", true);
 }
 
@@ -60,6 +71,35 @@ void falcon_h1(Fields& f) {
   set_scan(f);
   f.config.set("mamba_rms_norm", f.has_tensor("blk.0.ssm_norm.weight"))
       .set("mamba_norm_before_gate", false);
+}
+
+void nemotron_h(Fields& f) {
+  const uint32_t heads = f.size("ssm.time_step_rank"), inner = f.size("ssm.inner_size");
+  const uint32_t layers = std::min(f.size("block_count"), 4096u);
+  if (inner % heads != 0) {
+    f.refuse("ssm.inner_size", fmt::format("is no multiple of {} (ssm.time_step_rank)", heads));
+  }
+  std::string pattern;
+  for (uint32_t i = 0; i < layers; ++i) {
+    const bool has_experts = f.has_tensor(fmt::format("blk.{}.ffn_gate_inp.weight", i));
+    pattern += is_listed(f, "attention.head_count_kv", i) ? '*'
+               : has_experts                              ? 'E'
+               : is_listed(f, "feed_forward_length", i)   ? '-'
+                                                          : 'M';
+  }
+  f.config.set("hybrid_override_pattern", pattern)
+      .set("layer_norm_epsilon", f.positive("attention.layer_norm_rms_epsilon", 1e-5))
+      .set("mamba_num_heads", heads)
+      .set("mamba_head_dim", inner / heads)
+      .set("n_groups", f.size("ssm.group_count", 1))
+      .set("ssm_state_size", f.size("ssm.state_size"))
+      .set("conv_kernel", f.size("ssm.conv_kernel"))
+      .set("use_conv_bias", has_bias(f))
+      .set("mamba_as_gguf", true);
+  if (f.reader.count(f.key("expert_count"), 0) == 0) return;
+  scored_experts(f);
+  f.config.set("moe_shared_expert_intermediate_size",
+               f.reader.count(f.key("expert_shared_feed_forward_length"), 0));
 }
 
 }  // namespace tokamak::gguf

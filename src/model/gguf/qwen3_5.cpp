@@ -21,13 +21,7 @@ void qwen3_5(Fields& f) {
       .set("linear_conv_kernel_dim", f.size("ssm.conv_kernel"))
       .set("full_attention_interval", f.size("full_attention_interval", 4))
       .set("linear_attention_as_gguf", true);
-  const uint32_t layers = f.size("block_count");
-  const uint32_t further = f.reader.count(f.key("nextn_predict_layers"), 0);
-  if (further >= layers) {
-    return f.refuse("nextn_predict_layers", fmt::format("is {} of {} layers", further, layers));
-  }
-  f.replace("num_hidden_layers", layers - further);
-  f.config.set("mtp_num_hidden_layers", further);
+  further_layers(f);
 }
 
 void qwen3_5_moe(Fields& f) {
