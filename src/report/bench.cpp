@@ -232,7 +232,8 @@ Timing timing_of(std::vector<double> seconds) {
 MeanAndDeviation mean_of(std::span<const double> samples) {
   const double count = double(samples.size());
   MeanAndDeviation found;
-  for (const double sample : samples) found.mean += sample / count;
+  for (const double sample : samples) found.mean += sample;
+  found.mean /= count;
   if (samples.size() == 1) return found;
   double squares = 0;
   for (const double sample : samples) squares += std::pow(sample - found.mean, 2);
