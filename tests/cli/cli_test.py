@@ -21,7 +21,7 @@ from program import DATA, environment, model, on_terminal, tokamak
 
 CPU = ("--backend", "cpu")
 COMMANDS = [
-    "run", "chat", "describe", "transcribe", "speak", "talk", "embed", "rerank", "memory", "logits", "tokenize", "template", "inspect", "bench", "doctor",
+    "run", "chat", "describe", "transcribe", "speak", "talk", "embed", "rerank", "memory", "logits", "perplexity", "compare", "tokenize", "template", "inspect", "bench", "doctor",
     "profile", "tune",
     "sampler", "pull", "list", "rm", "cache",
 ]

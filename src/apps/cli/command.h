@@ -32,6 +32,8 @@ void add_embed(App& app, Action& action);
 void add_rerank(App& app, Action& action);
 void add_memory(App& app, Action& action);
 void add_logits(App& app, Action& action);
+void add_perplexity(App& app, Action& action);
+void add_compare(App& app, Action& action);
 void add_tokenize(App& app, Action& action);
 void add_template(App& app, Action& action);
 void add_inspect(App& app, Action& action);
@@ -59,18 +61,22 @@ std::string model_id(const std::string& typed, const std::string& path);
 class ModelFlags {
  public:
   /// kSeveral: any number of them; kByName: by -m alone, for commands whose words are something
-  /// else.
-  enum class Model : uint8_t { kRequired, kOptional, kSeveral, kByName };
+  /// else. kNone: the command names its models itself.
+  enum class Model : uint8_t { kRequired, kOptional, kSeveral, kByName, kNone };
   void add(App& command, Model model);
   /// --lora, for commands that generate: `several`, whose requests choose one.
   void add_adapters(App& command, bool several);
   /// --speculate and --draft, for the same.
   void add_speculation(App& command);
+  /// --backend-b, --kv-b and --quantize-b, for the second of two models.
+  void add_second(App& command);
   /// With a progress line on a terminal. Fetches the model first when it is not there and --pull or
   /// the person at the terminal says so. Errors: flags that make no sense together, no such model.
   Result<OpenOptions> options() const { return options_of(model()); }
   /// Another model on the same device.
   Result<OpenOptions> options_of(const std::string& model) const;
+  /// The same with the options for the second of two models.
+  Result<OpenOptions> options_of_second(const std::string& model) const;
   /// The same without looking for the model.
   Result<OpenOptions> options_of_any_model() const;
   Result<std::unique_ptr<Engine>> open(bool all_logits = false) const;
@@ -85,7 +91,7 @@ class ModelFlags {
   }
 
  private:
-  Option* add_model_option(App& command, Model model);
+  void add_model_option(App& command, Model model);
   void add_device_options(App& command);
   void add_memory_option(App& command);
   void add_developer_options(App& command);
@@ -93,7 +99,7 @@ class ModelFlags {
   App* command_ = nullptr;
   OpenOptions options_;
   std::vector<std::string> models_, adapters_;
-  std::string repo_, adapter_;
+  std::string repo_, adapter_, second_backend_, second_kv_, second_quantize_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;
   bool no_f16_ = false, no_subgroups_ = false, trace_kernels_ = false, no_self_test_ = false;

@@ -56,9 +56,8 @@ class ProgressLine {
     const double seconds = now - started_;
     if (seconds > 1 && progress.fetched > 0) {
       const double speed = double(progress.fetched) / seconds;
-      const auto left = uint64_t(double(progress.total - progress.done) / speed);
-      line +=
-          fmt::format(", {}/s, {}:{:02} left", bytes_text(uint64_t(speed)), left / 60, left % 60);
+      line += fmt::format(", {}/s, {}", bytes_text(uint64_t(speed)),
+                          time_left(double(progress.total - progress.done) / speed));
     }
     note("\r\033[K" + line);
   }

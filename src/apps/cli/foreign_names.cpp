@@ -78,6 +78,8 @@ const Foreign kOptions[] = {
       "--output-json", "--output_format"},
      "-o FILE writes a file, in the format of its ending; --format NAME is another"},
     {{"-tr", "--task"}, "--translate is into English"},
+    {{"--kl-divergence", "--kl-divergence-base"},
+     "`tokamak compare A B FILE` runs both models, and no file of logits lies between"},
 };
 
 const Foreign kCommands[] = {
@@ -97,8 +99,7 @@ const Foreign kCommands[] = {
     {{"detokenize"}, "`tokamak tokenize --decode` makes texts of ids"},
     {{"tts", "say"}, "`tokamak speak MODEL TEXT -o FILE` says a text"},
     {{"stt", "asr", "whisper"}, "`tokamak transcribe MODEL FILE` writes down what is said"},
-    {{"perplexity", "evaluate", "eval"},
-     "the library has the log-probabilities of a prompt (prompt_logprobs); there is no command"},
+    {{"evaluate", "eval"}, "`tokamak perplexity MODEL FILE` is how well a model predicts a text"},
     {{"login"}, "HF_TOKEN, or Hugging Face's own tools, log in to the hub"},
     {{"train", "finetune", "lora"}, "models are not trained here; --lora FOLDER adds an adapter"},
     {{"search"}, "`tokamak memory search` finds documents"},

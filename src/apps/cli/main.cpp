@@ -78,6 +78,8 @@ int run_program(int argc, char** argv) {
   add_cache(app, action);
   add_doctor(app, action);
   add_bench(app, action);
+  add_perplexity(app, action);
+  add_compare(app, action);
   add_inspect(app, action);
   add_profile(app, action);
   add_tune(app, action);

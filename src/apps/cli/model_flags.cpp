@@ -43,6 +43,18 @@ Validator fusion_pass() {
   return OneOf(std::move(names));
 }
 
+Validator quantized_type() {
+  return OneOf({"q8", "q4"});
+}
+
+Validator known_backend() {
+  return OneOf({"auto", "cuda", "webgpu", "cpu"});
+}
+
+Validator cache_type() {
+  return OneOf({"auto", "f32", "f16", "q8"});
+}
+
 /// Kernels of a plan that differ in more than their sizes, about as many as are compiled.
 size_t kernels_of(const Plan& plan) {
   std::set<std::string_view> names;
@@ -66,23 +78,19 @@ std::string model_id(const std::string& typed, const std::string& path) {
   return (real.extension() == ".gguf" ? real.stem() : real.filename()).string();
 }
 
-Option* ModelFlags::add_model_option(App& command, Model model) {
+void ModelFlags::add_model_option(App& command, Model model) {
   std::string meaning =
       "model folder (Hugging Face layout), .gguf file, or org/name of a model on Hugging Face";
   if (model == Model::kOptional) meaning += "; the built-in model without";
   if (model == Model::kSeveral) meaning += " (repeatable); the built-in model without";
+  Option* path = nullptr;
   if (model == Model::kRequired || model == Model::kOptional) {
-    return add_model(command, options_.model, meaning);
+    path = add_model(command, options_.model, meaning);
+  } else {
+    path = model == Model::kByName ? command.add_option("-m,--model", options_.model, meaning)
+                                   : command.add_option("MODEL,-m,--model", models_, meaning);
+    path->type_name("MODEL")->check(not_empty("a MODEL"));
   }
-  Option* option = model == Model::kByName
-                       ? command.add_option("-m,--model", options_.model, meaning)
-                       : command.add_option("MODEL,-m,--model", models_, meaning);
-  return option->type_name("MODEL")->check(not_empty("a MODEL"));
-}
-
-void ModelFlags::add(App& command, Model model) {
-  command_ = &command;
-  Option* path = add_model_option(command, model);
   Option* repo = command
                      .add_option("-hf,--hf-repo", repo_,
                                  "the same as --pull with org/name or org/name:QUANTIZATION")
@@ -90,14 +98,19 @@ void ModelFlags::add(App& command, Model model) {
                      ->group(kModelOptions)
                      ->check(not_empty("org/name"))
                      ->excludes(path);
+  if (model == Model::kRequired) command.require_one_of({path, repo});
+}
+
+void ModelFlags::add(App& command, Model model) {
+  command_ = &command;
+  if (model != Model::kNone) add_model_option(command, model);
   command.add_flag("--pull", pull_, "fetch MODEL without asking when it is not there yet")
       ->group(kModelOptions);
-  if (model == Model::kRequired) command.require_one_of({path, repo});
   command
       .add_option("--quantize", options_.quantize,
                   "q8 or q4: pack a model's floats into 8 or 4 bits, kept for the next start")
       ->type_name("TYPE")
-      ->check(OneOf({"q8", "q4"}))
+      ->check(quantized_type())
       ->group(kModelOptions);
   add_device_options(command);
   add_developer_options(command);
@@ -143,6 +156,21 @@ void ModelFlags::add_speculation(App& command) {
       ->group(kModelOptions);
 }
 
+void ModelFlags::add_second(App& command) {
+  const auto add = [&](const char* name, std::string& variable, const char* meaning) {
+    return command.add_option(name, variable, meaning)->group(kModelOptions);
+  };
+  add("--quantize-b", second_quantize_, "--quantize of B; default: that of A")
+      ->type_name("TYPE")
+      ->check(quantized_type());
+  add("--kv-b", second_kv_, "--kv of B; default: that of A")
+      ->type_name("TYPE")
+      ->check(cache_type());
+  add("--backend-b", second_backend_, "--backend of B; default: that of A")
+      ->type_name("NAME")
+      ->check(known_backend());
+}
+
 void ModelFlags::add_device_options(App& command) {
   command
       .add_option(
@@ -151,7 +179,7 @@ void ModelFlags::add_device_options(App& command) {
           "on the best GPU there is, else the CPU")
       ->type_name("NAME")
       ->capture_default_str()
-      ->check(OneOf({"auto", "cuda", "webgpu", "cpu"}))
+      ->check(known_backend())
       ->group(kDeviceOptions);
   command.add_option("--device", device_, "device of the backend, numbered as by `tokamak doctor`")
       ->check(Range(0, 65535))
@@ -170,7 +198,7 @@ void ModelFlags::add_device_options(App& command) {
           "auto: as the model's tokamak.json says, else f16 on a GPU and f32 on the CPU")
       ->type_name("TYPE")
       ->capture_default_str()
-      ->check(OneOf({"auto", "f32", "f16", "q8"}))
+      ->check(cache_type())
       ->group(kDeviceOptions);
   command
       .add_flag("--batch-invariant", options_.batch_invariant,
@@ -268,6 +296,16 @@ Result<OpenOptions> ModelFlags::options_of(const std::string& model) const {
   options.model = model;
   TOK_TRY(find_or_fetch(options.model, pull_ || !repo_.empty()));
   if (!options.draft.empty()) TOK_TRY(find_or_fetch(options.draft, pull_));
+  return options;
+}
+
+Result<OpenOptions> ModelFlags::options_of_second(const std::string& model) const {
+  TOK_TRY(OpenOptions options, options_of(model));
+  if (!second_quantize_.empty()) options.quantize = second_quantize_;
+  if (!second_kv_.empty()) options.kv = second_kv_;
+  if (second_backend_.empty()) return options;
+  options.backend = second_backend_;
+  options.device.reset();  // its number is one of the other backend's
   return options;
 }
 

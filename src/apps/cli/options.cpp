@@ -119,6 +119,10 @@ Option* Option::type_name(std::string name) {
   type_ = std::move(name);
   return this;
 }
+Option* Option::describe(std::string description) {
+  description_ = std::move(description);
+  return this;
+}
 Option* Option::required() {
   required_ = true;
   return this;

@@ -182,6 +182,11 @@ void note_codes(std::string_view text) {
   }
 }
 
+std::string time_left(double seconds) {
+  const auto whole = uint64_t(std::max(seconds, 0.0));
+  return fmt::format("{}:{:02} left", whole / 60, whole % 60);
+}
+
 bool agreed(std::string_view question, bool otherwise) {
   note(fmt::format("{}? [{}] ", question, otherwise ? "Y/n" : "y/N"));
   std::string line;

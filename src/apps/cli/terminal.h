@@ -78,6 +78,9 @@ void redirect_notes(std::function<void(std::string_view)> sink);
 /// The same with codes for the terminal. REQUIRES: the text is this program's own.
 void note_codes(std::string_view text);
 
+/// "1:05 left": minutes and seconds, for a line of progress.
+std::string time_left(double seconds);
+
 /// Returns the person's answer to "`question`? [Y/n] "; Enter means `otherwise`. REQUIRES: standard
 /// input is a terminal.
 bool agreed(std::string_view question, bool otherwise);
