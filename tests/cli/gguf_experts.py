@@ -62,6 +62,24 @@ def glm4_moe(c):
     return {**scored_experts(c), "rope.dimension_count": c["head_dim"] // 2}
 
 
+ERNIE_MOE = {"mlp.moe_statics.e_score_correction_bias": "exp_probs_b.bias",
+             **{name: new for name, new in DEEPSEEK.items() if name.startswith("mlp.shared")}}
+MINIMAX = {"block_sparse_moe.e_score_correction_bias": "exp_probs_b.bias"}
+
+
+def ernie_moe(c):
+    return {"leading_dense_block_count": c["moe_layer_start_index"],
+            "interleave_moe_layer_step": c["moe_layer_interval"], "expert_count": c["moe_num_experts"],
+            "expert_used_count": c["moe_k"], "expert_shared_count": c["moe_num_shared_experts"],
+            "expert_feed_forward_length": c["moe_intermediate_size"]}
+
+
+def minimax(c):
+    return {"rope.dimension_count": c["rotary_dim"], "expert_gating_func": 2,
+            "expert_count": c["num_local_experts"], "expert_used_count": c["num_experts_per_tok"],
+            "expert_feed_forward_length": c["intermediate_size"]}
+
+
 LFM2_MOE = {
     "model.embedding_norm": "output_norm", "operator_norm": "attn_norm", "ffn_norm": "ffn_norm",
     "self_attn.out_proj": "attn_output", "self_attn.q_layernorm": "attn_q_norm",

@@ -42,6 +42,7 @@ FAMILIES = {
     "deepseek_v2": ("deepseek2", experts.DEEPSEEK, experts.deepseek),
     "deepseek_v3": ("deepseek2", experts.DEEPSEEK, experts.deepseek),
     "ernie4_5": ("ernie4_5", {}, lambda c: {}),
+    "ernie4_5_moe": ("ernie4_5-moe", experts.ERNIE_MOE, experts.ernie_moe),
     "exaone4": ("exaone4", NORMS_AFTER, lambda c: {"attention.sliding_window": c["sliding_window"]}),
     "falcon_h1": ("falcon-h1", mamba2.FALCON_NAMES, mamba2.keys),
     "falcon_h1_norm": ("falcon-h1", mamba2.FALCON_NAMES, mamba2.keys),
@@ -70,6 +71,7 @@ FAMILIES = {
                       lambda c: {"rope.freq_base": c["rope_theta"] * c["rope_scaling"]["alpha"] ** (
                           c["head_dim"] / (c["head_dim"] - 2))}),
     "lfm2_moe": ("lfm2moe", experts.LFM2_MOE, experts.lfm2_moe),
+    "minimax_m2": ("minimax-m2", experts.MINIMAX, experts.minimax),
     "ministral3": ("mistral3", {}, lambda c: {
         "attention.temperature_scale": c["rope_parameters"]["llama_4_scaling_beta"],
         "rope.freq_base": c["rope_parameters"]["rope_theta"],

@@ -68,8 +68,10 @@ void lfm2(Fields& f);
 void scored_experts(Fields& f);
 void further_layers(Fields& f);
 /// The fields of models with such experts.
+void ernie4_5_moe(Fields& f);
 void glm4_moe(Fields& f);
 void lfm2_moe(Fields& f);
+void minimax_m2(Fields& f);
 /// The fields of DeepSeek V2 and V3.
 void deepseek2(Fields& f);
 /// The fields that Qwen3.5 adds, and those that it adds with experts.

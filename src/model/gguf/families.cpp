@@ -43,6 +43,16 @@ constexpr Rename kGlm4MoeNames[] = {
     {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
     {"post_attention_norm", "post_attention_layernorm"},
 };
+constexpr Rename kErnieMoeNames[] = {
+    {"exp_probs_b.bias", "mlp.moe_statics.e_score_correction_bias"},
+    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
+    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
+};
+constexpr Rename kMinimaxNames[] = {
+    {"exp_probs_b.bias", "block_sparse_moe.e_score_correction_bias"},
+    {"ffn_gate_inp", "block_sparse_moe.gate"},
+};
 constexpr Rename kNemotronNames[] = {
     {"attn_k", "mixer.k_proj"},
     {"attn_norm", "norm"},
@@ -249,6 +259,13 @@ constexpr Architecture kFamilies[] = {
      .model_type = "ernie4_5",
      .names = {},
      .more = ernie},
+    {.gguf = "ernie4_5-moe",
+     .name = "Ernie4_5_MoeForCausalLM",
+     .model_type = "ernie4_5_moe",
+     .names = kErnieMoeNames,
+     .experts = true,
+     .accepts = kScoredKeys,
+     .more = ernie4_5_moe},
     {.gguf = "exaone4",
      .name = "Exaone4ForCausalLM",
      .model_type = "exaone4",
@@ -312,6 +329,14 @@ constexpr Architecture kFamilies[] = {
      .model_type = "hunyuan_v1_dense",
      .names = kHunyuanNames,
      .more = biases},
+    {.gguf = "minimax-m2",
+     .name = "MiniMaxM2ForCausalLM",
+     .model_type = "minimax_m2",
+     .names = kMinimaxNames,
+     .experts = true,
+     .expert_names = "block_sparse_moe.experts",
+     .partial = true,
+     .more = minimax_m2},
     {.gguf = "mistral3",
      .name = "Ministral3ForCausalLM",
      .model_type = "ministral3",

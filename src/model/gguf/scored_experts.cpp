@@ -44,6 +44,22 @@ void glm4_moe(Fields& f) {
   f.config.set("use_qk_norm", f.has_tensor("blk.0.attn_q_norm.weight"));
 }
 
+/// Experts stand in every so many layers after the dense ones.
+void ernie4_5_moe(Fields& f) {
+  scored_experts(f);
+  f.config.set("moe_num_experts", f.size("expert_count"))
+      .set("moe_k", f.size("expert_used_count"))
+      .set("moe_num_shared_experts", f.reader.count(f.key("expert_shared_count"), 0))
+      .set("moe_layer_start_index", f.reader.count(f.key("leading_dense_block_count"), 0))
+      .set("moe_layer_interval", f.size("interleave_moe_layer_step", 1));
+}
+
+void minimax_m2(Fields& f) {
+  scored_experts(f);
+  f.config.set("num_local_experts", f.size("expert_count"));
+  f.replace("intermediate_size", f.size("expert_feed_forward_length"));
+}
+
 void lfm2_moe(Fields& f) {
   lfm2(f);
   const bool is_biased =
