@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "formats/byte_source.h"
@@ -17,8 +17,8 @@ class MemorySource final : public ByteSource {
   }
 
   Result<void> read(uint64_t offset, std::span<std::byte> out) const override {
-    TOK_TRY(auto bytes, view(offset, out.size()));
-    if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size());
+    TOK_TRY(const FileBytes bytes, view(offset, out.size()));
+    std::ranges::copy(bytes, out.begin());
     return {};
   }
 

@@ -92,6 +92,12 @@ Result<DType> gguf_dtype(uint32_t number) {
   return unsupported("Its type is {}; this engine reads {}.", found->name, known);
 }
 
+std::optional<uint32_t> gguf_type_number(DType dtype) {
+  const auto found = std::ranges::find(kTypes, dtype_name(dtype), &ElementType::dtype);
+  if (found == std::end(kTypes)) return std::nullopt;
+  return found->number;
+}
+
 std::string gguf_type_name(uint32_t number) {
   const ElementType* found = find_type(number);
   return found == nullptr ? fmt::format("type {}", number) : std::string(found->name);

@@ -1,6 +1,7 @@
 // The element types of GGUF files: their numbers and blocks.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/dtype.h"
@@ -10,6 +11,9 @@ namespace tokamak {
 
 /// The type of that number in a file. Errors: a type that is known but not read is kUnsupported.
 Result<DType> gguf_dtype(uint32_t number);
+
+/// The inverse; nothing for a type that GGUF does not have.
+std::optional<uint32_t> gguf_type_number(DType dtype);
 
 /// The name that ggml gives a type, read or not; "type N" for a number that is not GGUF's.
 std::string gguf_type_name(uint32_t number);
