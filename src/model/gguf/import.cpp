@@ -54,4 +54,11 @@ std::string_view gguf_file_type_name(int64_t type) {
   return "";
 }
 
+std::optional<uint32_t> gguf_file_type_number(std::string_view name) {
+  for (const FileType& one : kFileTypes) {
+    if (one.name == name) return uint32_t(one.number);
+  }
+  return std::nullopt;
+}
+
 }  // namespace tokamak

@@ -4,6 +4,7 @@
 // References: ggml-org/llama.cpp, gguf-py/gguf/constants.py and tensor_mapping.py (keys, names),
 // conversion/*.py (what a converter changes), src/models/*.cpp (what the architecture implies).
 #pragma once
+#include <optional>
 #include <string_view>
 
 #include "base/json.h"
@@ -23,5 +24,7 @@ Result<GgufModel> import_gguf(const GgufFile& file);
 
 /// "Q4_K_M" for 15: the label of general.file_type; "" for a number without one.
 std::string_view gguf_file_type_name(int64_t type);
+/// The inverse.
+std::optional<uint32_t> gguf_file_type_number(std::string_view name);
 
 }  // namespace tokamak

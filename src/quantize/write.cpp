@@ -1,0 +1,177 @@
+#include "quantize/write.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/background_task.h"
+#include "base/bits.h"
+#include "formats/gguf_writer.h"
+#include "formats/printable.h"
+#include "model/repack.h"
+#include "quantize/encode.h"
+
+namespace tokamak {
+namespace {
+
+/// The layout of blocks; ggml.h, GGML_QNT_VERSION.
+constexpr uint32_t kQuantizationVersion = 2;
+constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
+constexpr uint64_t kChunkWeights = uint64_t{4} << 20;  // that all threads share
+constexpr uint64_t kReadWeights = uint64_t{64} << 10;  // of rows that are read together
+
+struct Cancelled {
+  const WriteOptions& options;
+  Result<void> check() const {
+    if (options.cancelled && options.cancelled()) {
+      return Failure(Error{ErrorCode::kCancelled, "Interrupted."});
+    }
+    return {};
+  }
+};
+
+uint64_t alignment_of(const GgufFile& file) {
+  const Json* given = file.metadata.values().find("general.alignment");
+  return given != nullptr ? uint64_t(given->as_integer()) : 32;
+}
+
+Result<void> put_padding(uint64_t bytes, uint64_t alignment, const ByteSink& sink) {
+  const std::vector<std::byte> zeros(size_t(round_up(bytes, alignment) - bytes));
+  return sink(zeros);
+}
+
+Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor, const Cancelled& cancelled,
+                         const ByteSink& sink) {
+  TOK_TRY(const TensorBytes bytes, file.tensors.pieces(tensor));
+  for (uint64_t at = 0; at < tensor.bytes; at += kPieceBytes) {
+    TOK_TRY(cancelled.check());
+    TOK_TRY(const FileBytes piece, bytes.view(at, std::min(kPieceBytes, tensor.bytes - at)));
+    TOK_TRY(sink({piece.data(), piece.size()}));
+  }
+  return {};
+}
+
+/// The rows of one tensor, from file to file.
+class Rows {
+ public:
+  static Result<Rows> open(const GgufFile& file, const TensorPlan& plan) {
+    const TensorInfo& tensor = *plan.from;
+    StoredMatrix stored{.dtype = tensor.dtype, .weight = &tensor};
+    stored.columns = tensor.shape.back();
+    stored.rows = tensor.elements() / stored.columns;
+    const bool is_blocks = is_packed(tensor.dtype);
+    if (is_blocks) stored.format = StoredMatrix::Format::kBlocks;
+    TOK_TRY(auto floats, open_rows(file.tensors, stored, is_blocks ? tensor.dtype : DType::kF32));
+    if (is_blocks) floats = widen_rows(std::move(floats), tensor.dtype, stored.columns);
+    return Rows(file, plan, std::move(floats), stored.rows, stored.columns);
+  }
+
+  uint64_t count() const { return count_; }
+  uint64_t columns() const { return columns_; }
+  uint64_t row_bytes() const { return plan_->to.bytes / count_; }
+
+  /// Writes `count` rows to `out`.
+  Result<void> encode(uint64_t first, uint64_t count, std::byte* out) const {
+    const uint64_t most = std::max<uint64_t>(kReadWeights / columns_, 1);
+    std::vector<float> floats(size_t(std::min(most, count) * columns_));
+    for (uint64_t at = 0; at < count; at += most) {
+      const uint64_t some = std::min(most, count - at);
+      TOK_TRY(floats_->write(Stream::kLow, first + at, some,
+                             std::as_writable_bytes(std::span(floats)).data(),
+                             size_t(columns_) * sizeof(float)));
+      for (uint64_t i = 0; i < some; ++i) {
+        const auto row = std::span(floats).subspan(size_t(i * columns_), size_t(columns_));
+        const auto done = encode_row(plan_->to.dtype, row, {}, out);
+        if (!done) return about(first + at + i, done.error());
+        out += row_bytes();
+      }
+    }
+    return {};
+  }
+
+ private:
+  Rows(const GgufFile& file, const TensorPlan& plan, std::unique_ptr<RowSource> floats,
+       uint64_t count, uint64_t columns)
+      : file_(&file), plan_(&plan), floats_(std::move(floats)), count_(count), columns_(columns) {}
+
+  Failure about(uint64_t row, const Error& error) const {
+    return fail(error.code, "{}: tensor \"{}\", row {}, {}.",
+                file_->tensors.file_name(*plan_->from), printable(plan_->from->name), row,
+                error.message);
+  }
+
+  const GgufFile* file_;
+  const TensorPlan* plan_;
+  std::unique_ptr<RowSource> floats_;
+  uint64_t count_, columns_;
+};
+
+/// Each thread has its own rows of `out`; the error is that of the first row that has one.
+Result<void> encode_chunk(const Rows& rows, uint64_t first, uint64_t count, uint32_t threads,
+                          std::span<std::byte> out) {
+  const uint64_t share = ceil_div(count, uint64_t{threads});
+  std::vector<Result<void>> results(threads);
+  {
+    std::vector<std::unique_ptr<BackgroundTask>> tasks;
+    for (uint64_t at = 0, i = 0; at < count; at += share, ++i) {
+      std::byte* const begin = out.data() + size_t(at * rows.row_bytes());
+      const auto work = [&rows, &result = results[size_t(i)], from = first + at,
+                         some = std::min(share, count - at),
+                         begin] { result = rows.encode(from, some, begin); };
+      tasks.push_back(std::make_unique<BackgroundTask>(work));
+    }
+    for (const auto& task : tasks) TOK_TRY(task->wait());
+  }
+  for (const Result<void>& result : results) TOK_TRY(result);
+  return {};
+}
+
+Result<void> round_tensor(const GgufFile& file, const TensorPlan& plan, uint32_t threads,
+                          const Cancelled& cancelled, const ByteSink& sink) {
+  TOK_TRY(const Rows rows, Rows::open(file, plan));
+  const uint64_t most = std::max<uint64_t>(kChunkWeights / rows.columns(), threads);
+  std::vector<std::byte> chunk(size_t(std::min(most, rows.count()) * rows.row_bytes()));
+  for (uint64_t at = 0; at < rows.count(); at += most) {
+    TOK_TRY(cancelled.check());
+    const uint64_t some = std::min(most, rows.count() - at);
+    const auto part = std::span(chunk).first(size_t(some * rows.row_bytes()));
+    TOK_TRY(encode_chunk(rows, at, some, threads, part));
+    TOK_TRY(sink(part));
+  }
+  return {};
+}
+
+Result<std::string> header_of(const GgufFile& file, const QuantizationPlan& plan) {
+  TOK_TRY(std::vector<GgufEntry> entries, read_gguf_entries(*file.tensors.sources().front()));
+  std::erase_if(entries, [](const GgufEntry& entry) { return entry.key.starts_with("split."); });
+  set_gguf_entry(entries, gguf_entry("general.file_type", plan.file_type));
+  set_gguf_entry(entries, gguf_entry("general.quantization_version", kQuantizationVersion));
+  std::vector<TensorInfo> tensors;
+  for (const TensorPlan& tensor : plan.tensors) tensors.push_back(tensor.to);
+  return gguf_header(entries, tensors, alignment_of(file));
+}
+
+}  // namespace
+
+Result<void> write_quantized(const GgufFile& file, const QuantizationPlan& plan,
+                             const WriteOptions& options, const ByteSink& sink) {
+  const Cancelled cancelled{options};
+  const uint32_t threads = std::max(options.threads, 1u);
+  TOK_TRY(const std::string header, header_of(file, plan));
+  TOK_TRY(sink(std::as_bytes(std::span(header))));
+  uint64_t done = header.size();
+  for (const TensorPlan& tensor : plan.tensors) {
+    TOK_TRY(cancelled.check());
+    if (options.progress) options.progress(tensor, done);
+    if (tensor.is_rounded) {
+      TOK_TRY(round_tensor(file, tensor, threads, cancelled, sink));
+    } else {
+      TOK_TRY(copy_tensor(file, *tensor.from, cancelled, sink));
+    }
+    TOK_TRY(put_padding(tensor.to.bytes, alignment_of(file), sink));
+    done += tensor.to.bytes;
+  }
+  return {};
+}
+
+}  // namespace tokamak
