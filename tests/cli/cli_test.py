@@ -22,7 +22,7 @@ from program import DATA, environment, model, on_terminal, tokamak
 CPU = ("--backend", "cpu")
 COMMANDS = [
     "run", "chat", "describe", "transcribe", "speak", "talk", "embed", "rerank", "memory", "logits", "perplexity", "compare", "tokenize", "template", "inspect", "bench", "doctor",
-    "profile", "tune",
+    "profile", "tune", "quantize",
     "sampler", "pull", "list", "rm", "cache",
 ]
 STORYTELLER = os.path.join(program.SOURCE, "models", "storyteller")

@@ -267,7 +267,7 @@ class Flags(Cli):
             (("show", "x"), "tokamak inspect"),
             (("ls",), "tokamak list"),
             (("stop", "x"), "--keep-alive"),
-            (("quantize", "x"), "--quantize"),
+            (("quantize", "x", "y", "q8_0"), "-o FILE"),
             (("models/llama",), "did you mean tokamak run models/llama?"),
             (("llama.gguf",), "did you mean tokamak run llama.gguf?"),
         ]:

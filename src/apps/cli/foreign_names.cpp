@@ -86,8 +86,6 @@ const Foreign kCommands[] = {
     {{"show", "info"}, "`tokamak inspect MODEL` shows a model"},
     {{"stop", "unload"},
      "a server's models leave by --keep-alive TIME, or by /api/generate with \"keep_alive\": 0"},
-    {{"quantize"},
-     "--quantize q8 or q4 packs a model when it is loaded, and keeps that for the next start"},
     {{"ls", "models"}, "`tokamak list` shows which models are there"},
     {{"remove", "delete"}, "`tokamak rm MODEL` removes a model"},
     {{"download", "fetch"}, "`tokamak pull org/name` fetches a model"},

@@ -83,6 +83,7 @@ int run_program(int argc, char** argv) {
   add_inspect(app, action);
   add_profile(app, action);
   add_tune(app, action);
+  add_quantize(app, action);
   add_tokenize(app, action);
   add_template(app, action);
   add_logits(app, action);
