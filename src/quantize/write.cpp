@@ -10,6 +10,7 @@
 #include "formats/printable.h"
 #include "model/repack.h"
 #include "quantize/encode.h"
+#include "quantize/importance.h"
 
 namespace tokamak {
 namespace {
@@ -20,9 +21,10 @@ constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
 constexpr uint64_t kChunkWeights = uint64_t{4} << 20;  // that all threads share
 constexpr uint64_t kReadWeights = uint64_t{64} << 10;  // of rows that are read together
 
-struct Cancelled {
+struct Work {
   const WriteOptions& options;
-  Result<void> check() const {
+  /// An error once the work has been cancelled.
+  Result<void> go_on() const {
     if (options.cancelled && options.cancelled()) {
       return Failure(Error{ErrorCode::kCancelled, "Interrupted."});
     }
@@ -40,11 +42,11 @@ Result<void> put_padding(uint64_t bytes, uint64_t alignment, const ByteSink& sin
   return sink(zeros);
 }
 
-Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor, const Cancelled& cancelled,
+Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor, const Work& work,
                          const ByteSink& sink) {
   TOK_TRY(const TensorBytes bytes, file.tensors.pieces(tensor));
   for (uint64_t at = 0; at < tensor.bytes; at += kPieceBytes) {
-    TOK_TRY(cancelled.check());
+    TOK_TRY(work.go_on());
     TOK_TRY(const FileBytes piece, bytes.view(at, std::min(kPieceBytes, tensor.bytes - at)));
     TOK_TRY(sink({piece.data(), piece.size()}));
   }
@@ -54,7 +56,7 @@ Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor, const C
 /// The rows of one tensor, from file to file.
 class Rows {
  public:
-  static Result<Rows> open(const GgufFile& file, const TensorPlan& plan) {
+  static Result<Rows> open(const GgufFile& file, const TensorPlan& plan, const GgufFile* sums) {
     const TensorInfo& tensor = *plan.from;
     StoredMatrix stored{.dtype = tensor.dtype, .weight = &tensor};
     stored.columns = tensor.shape.back();
@@ -63,7 +65,11 @@ class Rows {
     if (is_blocks) stored.format = StoredMatrix::Format::kBlocks;
     TOK_TRY(auto floats, open_rows(file.tensors, stored, is_blocks ? tensor.dtype : DType::kF32));
     if (is_blocks) floats = widen_rows(std::move(floats), tensor.dtype, stored.columns);
-    return Rows(file, plan, std::move(floats), stored.rows, stored.columns);
+    Rows rows(file, plan, std::move(floats), stored.rows, stored.columns);
+    if (sums != nullptr) {
+      TOK_TRY(rows.importance_, importance_of(*sums, tensor));
+    }
+    return rows;
   }
 
   uint64_t count() const { return count_; }
@@ -81,7 +87,7 @@ class Rows {
                              size_t(columns_) * sizeof(float)));
       for (uint64_t i = 0; i < some; ++i) {
         const auto row = std::span(floats).subspan(size_t(i * columns_), size_t(columns_));
-        const auto done = encode_row(plan_->to.dtype, row, {}, out);
+        const auto done = encode_row(plan_->to.dtype, row, importance(first + at + i), out);
         if (!done) return about(first + at + i, done.error());
         out += row_bytes();
       }
@@ -94,6 +100,13 @@ class Rows {
        uint64_t count, uint64_t columns)
       : file_(&file), plan_(&plan), floats_(std::move(floats)), count_(count), columns_(columns) {}
 
+  /// That of the expert which the row belongs to.
+  std::span<const float> importance(uint64_t row) const {
+    if (importance_.empty()) return {};
+    const uint64_t experts = importance_.size() / columns_, expert = row / (count_ / experts);
+    return std::span(importance_).subspan(size_t(expert * columns_), size_t(columns_));
+  }
+
   Failure about(uint64_t row, const Error& error) const {
     return fail(error.code, "{}: tensor \"{}\", row {}, {}.",
                 file_->tensors.file_name(*plan_->from), printable(plan_->from->name), row,
@@ -104,6 +117,7 @@ class Rows {
   const TensorPlan* plan_;
   std::unique_ptr<RowSource> floats_;
   uint64_t count_, columns_;
+  std::vector<float> importance_;
 };
 
 /// Each thread has its own rows of `out`; the error is that of the first row that has one.
@@ -115,10 +129,10 @@ Result<void> encode_chunk(const Rows& rows, uint64_t first, uint64_t count, uint
     std::vector<std::unique_ptr<BackgroundTask>> tasks;
     for (uint64_t at = 0, i = 0; at < count; at += share, ++i) {
       std::byte* const begin = out.data() + size_t(at * rows.row_bytes());
-      const auto work = [&rows, &result = results[size_t(i)], from = first + at,
-                         some = std::min(share, count - at),
-                         begin] { result = rows.encode(from, some, begin); };
-      tasks.push_back(std::make_unique<BackgroundTask>(work));
+      const auto encode = [&rows, &result = results[size_t(i)], from = first + at,
+                           some = std::min(share, count - at),
+                           begin] { result = rows.encode(from, some, begin); };
+      tasks.push_back(std::make_unique<BackgroundTask>(encode));
     }
     for (const auto& task : tasks) TOK_TRY(task->wait());
   }
@@ -126,13 +140,14 @@ Result<void> encode_chunk(const Rows& rows, uint64_t first, uint64_t count, uint
   return {};
 }
 
-Result<void> round_tensor(const GgufFile& file, const TensorPlan& plan, uint32_t threads,
-                          const Cancelled& cancelled, const ByteSink& sink) {
-  TOK_TRY(const Rows rows, Rows::open(file, plan));
+Result<void> round_tensor(const GgufFile& file, const TensorPlan& plan, const Work& work,
+                          const ByteSink& sink) {
+  const uint32_t threads = std::max(work.options.threads, 1u);
+  TOK_TRY(const Rows rows, Rows::open(file, plan, work.options.sums));
   const uint64_t most = std::max<uint64_t>(kChunkWeights / rows.columns(), threads);
   std::vector<std::byte> chunk(size_t(std::min(most, rows.count()) * rows.row_bytes()));
   for (uint64_t at = 0; at < rows.count(); at += most) {
-    TOK_TRY(cancelled.check());
+    TOK_TRY(work.go_on());
     const uint64_t some = std::min(most, rows.count() - at);
     const auto part = std::span(chunk).first(size_t(some * rows.row_bytes()));
     TOK_TRY(encode_chunk(rows, at, some, threads, part));
@@ -155,18 +170,17 @@ Result<std::string> header_of(const GgufFile& file, const QuantizationPlan& plan
 
 Result<void> write_quantized(const GgufFile& file, const QuantizationPlan& plan,
                              const WriteOptions& options, const ByteSink& sink) {
-  const Cancelled cancelled{options};
-  const uint32_t threads = std::max(options.threads, 1u);
+  const Work work{options};
   TOK_TRY(const std::string header, header_of(file, plan));
   TOK_TRY(sink(std::as_bytes(std::span(header))));
   uint64_t done = header.size();
   for (const TensorPlan& tensor : plan.tensors) {
-    TOK_TRY(cancelled.check());
+    TOK_TRY(work.go_on());
     if (options.progress) options.progress(tensor, done);
     if (tensor.is_rounded) {
-      TOK_TRY(round_tensor(file, tensor, threads, cancelled, sink));
+      TOK_TRY(round_tensor(file, tensor, work, sink));
     } else {
-      TOK_TRY(copy_tensor(file, *tensor.from, cancelled, sink));
+      TOK_TRY(copy_tensor(file, *tensor.from, work, sink));
     }
     TOK_TRY(put_padding(tensor.to.bytes, alignment_of(file), sink));
     done += tensor.to.bytes;

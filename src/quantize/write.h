@@ -13,7 +13,8 @@ namespace tokamak {
 using ByteSink = std::function<Result<void>(std::span<const std::byte>)>;
 
 struct WriteOptions {
-  uint32_t threads = 1;  // the bytes do not depend on it
+  uint32_t threads = 1;            // the bytes do not depend on it
+  const GgufFile* sums = nullptr;  // of importance.h; null: none
   /// Called before each tensor with the bytes of the new file so far.
   std::function<void(const TensorPlan& next, uint64_t done)> progress;
   std::function<bool()> cancelled;

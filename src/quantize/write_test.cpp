@@ -15,11 +15,13 @@ std::vector<float> waves(size_t count) {
   return out;
 }
 
-Result<std::string> written(const GgufFile& file, const char* target, uint32_t threads = 1) {
+Result<std::string> written(const GgufFile& file, const char* target, uint32_t threads = 1,
+                            const GgufFile* sums = nullptr) {
   TOK_TRY(const TargetType* type, find_target_type(target));
   TOK_TRY(const QuantizationPlan plan, plan_quantization(file, *type, {}));
   std::string out;
-  TOK_TRY(write_quantized(file, plan, {.threads = threads, .progress = {}, .cancelled = {}},
+  TOK_TRY(write_quantized(file, plan,
+                          {.threads = threads, .sums = sums, .progress = {}, .cancelled = {}},
                           [&](std::span<const std::byte> bytes) -> Result<void> {
                             out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
                             return {};
@@ -93,6 +95,23 @@ TEST(WriteQuantized, ReadsPackedTypesAgain) {
   }
 }
 
+TEST(WriteQuantized, UsesTheImportanceOfEachExpert) {
+  MadeGguf made, sums;
+  made.add("a.weight", {2, 3, 256}, waves(1536)).add("b.weight", {3, 256}, waves(768));
+  std::vector<float> values(512, 1.0f);
+  for (size_t i = 256; i < 512; i += 5) values[i] = 1000;
+  sums.add("a.weight.in_sum2", {2, 256}, values).add("a.weight.counts", {2, 1}, {1});
+  const GgufFile weights = made.file(), importance = sums.file();
+  const auto plain = written(weights, "q4_k"), weighted = written(weights, "q4_k", 4, &importance);
+  ASSERT_TRUE(plain && weighted);
+  ASSERT_EQ(plain->size(), weighted->size());
+  EXPECT_NE(*plain, *weighted);
+  // A matrix without an entry has the same bytes, and so has it with threads.
+  const size_t last = plain->size() - 3 * 144 - 16;
+  EXPECT_EQ(plain->substr(last), weighted->substr(last));
+  EXPECT_EQ(*weighted, *written(weights, "q4_k", 1, &importance));
+}
+
 TEST(WriteQuantized, NamesTheTensorOfANumberThatIsNone) {
   MadeGguf made;
   auto values = waves(37 * 256);
@@ -112,9 +131,10 @@ TEST(WriteQuantized, EndsWhereItIsCancelled) {
   const GgufFile file = made.file();
   const auto plan = plan_quantization(file, **find_target_type("q8_0"), {});
   ASSERT_TRUE(plan);
-  const auto done =
-      write_quantized(file, *plan, {.threads = 1, .progress = {}, .cancelled = [] { return true; }},
-                      [](std::span<const std::byte>) { return Result<void>(); });
+  const auto done = write_quantized(
+      file, *plan,
+      {.threads = 1, .sums = nullptr, .progress = {}, .cancelled = [] { return true; }},
+      [](std::span<const std::byte>) { return Result<void>(); });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kCancelled);
 }

@@ -7,11 +7,13 @@ import math
 import os
 import pathlib
 import re
+import struct
 import sys
 import tempfile
 import unittest
 
 import program
+from gguf_file_writer import write
 from program import on_terminal, tokamak
 
 sys.path.insert(1, os.path.join(program.SOURCE, "tests", "malformed"))
@@ -140,6 +142,21 @@ class Quantize(unittest.TestCase):
                               "-o", out, "--type", "q4_k_m")
         self.assertIn(str(bad), answer.errors[0])
         self.assertEqual(list(self.folder.glob("of-bad*")), [])
+
+    def test_an_importance_matrix_is_used(self):
+        values = struct.pack("<256f", *([100.0] + [1.0] * 3) * 64)
+        sums, other = self.folder / "imatrix.gguf", self.folder / "other.gguf"
+        for path, names in ((sums, ("blk.0.attn_q", "blk.1.ffn_up")), (other, ("blk.9.attn_q",))):
+            write(path, {"general.type": "imatrix"}, [
+                one for name in names for one in ((f"{name}.weight.in_sum2", 0, [256], values),
+                                                  (f"{name}.weight.counts", 0, [1], struct.pack("<f", 2)))])
+        plain = GgufFile(self.quantized("q4_k_m"))
+        weighted = GgufFile(self.quantized("q4_k_m", "--imatrix", sums))
+        changed = [name for name, *_, offset in plain.tensors
+                   if plain.data[offset:offset + 64] != weighted.data[offset:offset + 64]]
+        self.assertEqual(changed, ["blk.0.attn_q.weight", "blk.1.ffn_up.weight"])
+        self.refused(3, "has no sums", "quantize", self.floats, "-o", self.folder / "y.gguf",
+                     "--imatrix", other)
 
     def test_ends_with_a_line(self):
         path = self.folder / "seen.gguf"

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "base/whole_file.h"
 #include "formats/native_files.h"
+#include "quantize/importance.h"
 #include "quantize/write.h"
 
 namespace tokamak::cli {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct QuantizeFlags {
-  std::string model, output, type = "q4_k_m";
+  std::string model, output, type = "q4_k_m", imatrix;
   std::vector<std::string> overrides;
   uint32_t threads = 0;
   bool dry_run = false, json = false, force = false, pull = false;
@@ -89,8 +90,25 @@ Failure cannot_write(const std::string& path) {
   return output_failure("{}: The file cannot be written; is the disk full?", path);
 }
 
+/// Refuses sums of another model.
+Result<void> check_sums(const GgufFile& sums, const QuantizationPlan& plan,
+                        const std::string& path) {
+  for (const TensorPlan& tensor : plan.tensors) {
+    TOK_TRY(const auto importance, importance_of(sums, *tensor.from));
+    if (!importance.empty()) return {};
+  }
+  return invalid_input(
+      "{}: The file has no sums for a matrix of the model, expected those of `llama-imatrix`.",
+      path);
+}
+
 Result<void> write_file(const GgufFile& file, const QuantizationPlan& plan,
                         const QuantizeFlags& flags) {
+  std::optional<GgufFile> sums;
+  if (!flags.imatrix.empty()) {
+    TOK_TRY(sums, open_gguf(flags.imatrix));
+    TOK_TRY(check_sums(*sums, plan, flags.imatrix));
+  }
   std::error_code failed;
   const fs::path place = fs::weakly_canonical(flags.output, failed);  // links stay
   WholeFile out(failed ? flags.output : place.string());
@@ -99,6 +117,7 @@ Result<void> write_file(const GgufFile& file, const QuantizationPlan& plan,
   WriteOptions options;
   options.threads =
       flags.threads != 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency());
+  options.sums = sums ? &*sums : nullptr;
   options.cancelled = interrupted;
   options.progress = [&](const TensorPlan& next, uint64_t done) {
     waiting->say(
@@ -166,6 +185,12 @@ The model may be packed itself, but then it loses bits twice.)");
                    "the type of the matrices in whose names a regular expression is found "
                    "(repeatable; the first one that is found decides)")
       ->type_name("REGEX=TYPE");
+  command
+      ->add_option("--imatrix", flags->imatrix,
+                   "a GGUF file of llama-imatrix: how much the columns of each matrix count, for "
+                   "types with blocks of 256")
+      ->type_name("FILE")
+      ->check(not_empty("the path of a file"));
   Option* dry_run = command->add_flag("--dry-run", flags->dry_run,
                                       "list the tensors, their types and bytes; write nothing");
   command->add_flag("--json", flags->json, "--dry-run as one JSON object")->needs(dry_run);
