@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "formats/gguf_types.h"
 #include "model/repack.h"
+#include "quantize/scale_search.h"
 
 namespace tokamak {
 namespace {
@@ -40,7 +41,7 @@ void put_numbers(const std::array<uint32_t, kBlock>& q, bool has_fifth, std::byt
 void encode_range(std::span<const float> values, uint32_t highest, std::byte* out) {
   const auto [least, most] = std::ranges::minmax(values);
   const float scale = (most - least) / float(highest);
-  const float factor = scale == 0 ? 0 : 1 / scale;
+  const float factor = inverse_of(scale);
   out = put_half(least, put_half(scale, out));
   std::array<uint32_t, kBlock> q{};
   for (size_t i = 0; i < kBlock; ++i) {
@@ -55,7 +56,7 @@ void encode_q5_0(std::span<const float> values, std::byte* out) {
     if (std::abs(x) > std::abs(largest)) largest = x;
   }
   const float scale = largest / -16;
-  const float factor = scale == 0 ? 0 : 1 / scale;
+  const float factor = inverse_of(scale);
   out = put_half(scale, out);
   std::array<uint32_t, kBlock> q{};
   for (size_t i = 0; i < kBlock; ++i) {

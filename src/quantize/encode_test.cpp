@@ -105,6 +105,14 @@ TEST(Encode, KeepsZeros) {
   }
 }
 
+TEST(Encode, MakesZerosOfNumbersThatAreNearlyNone) {
+  std::vector<float> row(256);
+  for (size_t i = 0; i < row.size(); ++i) row[i] = float(i % 7) * 1e-40f;
+  for (const std::string_view type : kPacked) {
+    for (const float value : round_trip(type, row)) EXPECT_EQ(value, 0.0f) << type;
+  }
+}
+
 TEST(Encode, KeepsBlocksOfOneNumber) {
   for (const std::string_view type : kPacked) {
     for (const float number : {0.25f, -0.25f}) {

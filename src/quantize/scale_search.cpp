@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tokamak {
 namespace {
@@ -25,10 +26,6 @@ constexpr int kRefinements = 3;
 float clamped(float value, const LevelRange& levels) {
   value = value < levels.lowest ? levels.lowest : value;
   return value > levels.highest ? levels.highest : value;
-}
-
-float inverse_of(float scale) {
-  return scale == 0 ? 0 : 1 / scale;
 }
 
 /// A scale, and how much less the error is with it than without any.
@@ -112,6 +109,10 @@ FactorsFit fit_factors(const Run& run, const Moments& all, float highest, const 
 }
 
 }  // namespace
+
+float inverse_of(float scale) {
+  return std::abs(scale) < std::numeric_limits<float>::min() ? 0 : 1 / scale;
+}
 
 float nearest_level(float value, const Factors& factors, const LevelRange& levels) {
   return rounded(clamped((value + factors.offset) * inverse_of(factors.scale), levels));

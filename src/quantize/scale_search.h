@@ -25,6 +25,9 @@ inline float rounded(float value) {
   return (value + 0x1.8p23f) - 0x1.8p23f;
 }
 
+/// 0 where there is no finite inverse: such scales are beyond the f16 of files as well.
+float inverse_of(float scale);
+
 /// The number that stands for `value` where those of a run have these factors.
 float nearest_level(float value, const Factors& factors, const LevelRange& levels);
 
