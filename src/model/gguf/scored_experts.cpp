@@ -44,7 +44,7 @@ void glm4_moe(Fields& f) {
   f.config.set("use_qk_norm", f.has_tensor("blk.0.attn_q_norm.weight"));
 }
 
-/// Experts stand in every so many layers after the dense ones.
+/// Experts stand in the layers of an interval, after the dense ones.
 void ernie4_5_moe(Fields& f) {
   scored_experts(f);
   f.config.set("moe_num_experts", f.size("expert_count"))
