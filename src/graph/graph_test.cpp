@@ -47,6 +47,18 @@ TEST(GraphText, PrintsAndParsesBack) {
   EXPECT_NE(text.find("%0: f32[T,8] = embed @tokens, @embed {scale=1}\n"), std::string::npos);
 }
 
+TEST(GraphText, KeepsActivationsOfWhichOneNameBeginsAnother) {
+  for (const Activation activation : kActivations) {
+    GraphBuilder b;
+    const ValueId x =
+        b.embed(b.input("tokens", {kTokens}), b.constant("w", {8, 8}, DType::kF32, Weight{{"w"}}));
+    const Graph graph = b.finish(b.activate(activation, x)).value();
+    const auto parsed = parse_graph(to_text(graph));
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->nodes.back().op, Op(Activate{activation}));
+  }
+}
+
 TEST(GraphText, KeepsRowRangesAndTablesOfTwoParts) {
   const std::string text = R"(input  @t: u32[T]
 const  @table: bf16[50,8] = weight "table"

@@ -53,14 +53,17 @@ Result<void> parse_value(Scanner& scan, bool& value) {
   if (!value) TOK_TRY(scan.expect("false"));
   return {};
 }
+/// The whole word: one name may begin another.
 Result<void> parse_value(Scanner& scan, Activation& value) {
-  for (const Activation candidate : kActivations) {
-    if (scan.take(activation_name(candidate))) {
-      value = candidate;
-      return {};
-    }
+  TOK_TRY(const std::string word, scan.word());
+  const auto found = std::ranges::find(kActivations, word, activation_name);
+  if (found == std::end(kActivations)) {
+    return scan.wrong(
+        "an activation (silu, gelu_tanh, sigmoid, identity, gelu_erf, tanh, relu, "
+        "relu2)");
   }
-  return scan.wrong("an activation (silu, gelu_tanh, sigmoid, identity, gelu_erf, tanh, relu)");
+  value = *found;
+  return {};
 }
 
 template <typename Enum, size_t kCount>
