@@ -149,28 +149,31 @@ Launch route_launch(const Problem& p, const DeviceInfo&) {
   const Route& op = p.as<Route>();
   const uint32_t experts = uint32_t(p.inputs[0].shape[1]), groups = std::max(op.groups, 1u);
   const uint32_t scale = op.biased ? 2 : 1;  // the operand, if it is there
-  std::vector<std::string> sources = {p.inputs.size() > scale ? "experts/scaled_share.wgsl"
-                                                              : "experts/plain_share.wgsl"};
+  std::vector<Constant> constants = {{"THREADS", power_of_two(experts, 32, 256)},
+                                     {"EXPERTS", experts},
+                                     {"TOP_K", op.top_k},
+                                     {"FACTOR", op.factor},
+                                     {"NORMALIZE", uint32_t{op.normalize}},
+                                     {"SOFTMAX", uint32_t{op.score == Score::kSoftmax}},
+                                     {"EPS", op.eps},
+                                     {"SCALED", op.scaled}};
+  std::vector<std::string> sources = {"experts/plain_share.wgsl"};
+  if (p.inputs.size() > scale) {
+    sources = {"experts/scaled_share.wgsl"};
+    constants.push_back({"SCALE_INPUT", 1 + scale});  // its binding
+  }
   if (by_logits(op)) {
     sources.push_back("experts/logit_values.wgsl");
   } else {
+    constants.insert(constants.end(), {{"GROUPS", groups},
+                                       {"PER_GROUP", experts / groups},
+                                       {"GROUPS_USED", op.groups == 0 ? 1u : op.groups_used},
+                                       {"BY_TWO", uint32_t{op.group_by == GroupBy::kTwo}}});
     sources.push_back(op.biased ? "experts/biased_score.wgsl" : "experts/plain_score.wgsl");
     sources.push_back("experts/score_values.wgsl");
   }
   sources.push_back("experts/route.wgsl");
-  return {.constants = {{"THREADS", power_of_two(experts, 32, 256)},
-                        {"EXPERTS", experts},
-                        {"TOP_K", op.top_k},
-                        {"FACTOR", op.factor},
-                        {"NORMALIZE", uint32_t{op.normalize}},
-                        {"SOFTMAX", uint32_t{op.score == Score::kSoftmax}},
-                        {"EPS", op.eps},
-                        {"SCALED", op.scaled},
-                        {"SCALE_INPUT", 1 + scale},  // its binding
-                        {"GROUPS", groups},
-                        {"PER_GROUP", experts / groups},
-                        {"GROUPS_USED", op.groups == 0 ? 1u : op.groups_used},
-                        {"BY_TWO", uint32_t{op.group_by == GroupBy::kTwo}}},
+  return {.constants = std::move(constants),
           .sources = with_reduction(kSubgroups, std::move(sources)),
           .grid = {.x = per_row(p)}};
 }
