@@ -1,5 +1,5 @@
 // Templates from strangers: each limit is an error that says so, and nothing crashes or hangs.
-#include <chrono>
+#include <ctime>
 
 #include "text/template/test_render.h"
 
@@ -38,11 +38,11 @@ TEST(JinjaLimits, KeysThatAHashWouldPutTogetherAreFoundAsFastAsOthers) {
     const auto variables = Json::parse(list + "]}");
     const auto parsed = ChatTemplate::parse("{{ l | unique | list | length }}");
     ASSERT_TRUE(variables && parsed);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of this process alone, however busy the machine is
     const auto text = parsed->render(*variables);
     ASSERT_TRUE(text) << text.error().message;
     EXPECT_EQ(*text, "30001");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_LT((std::clock() - start) / CLOCKS_PER_SEC, 5);
   }
 }
 
