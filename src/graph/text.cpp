@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "base/check.h"
 #include "base/json.h"
@@ -58,9 +59,8 @@ Result<void> parse_value(Scanner& scan, Activation& value) {
   TOK_TRY(const std::string word, scan.word());
   const auto found = std::ranges::find(kActivations, word, activation_name);
   if (found == std::end(kActivations)) {
-    return scan.wrong(
-        "an activation (silu, gelu_tanh, sigmoid, identity, gelu_erf, tanh, relu, "
-        "relu2)");
+    const auto names = kActivations | std::views::transform(activation_name);
+    return scan.wrong(fmt::format("an activation ({})", fmt::join(names, ", ")));
   }
   value = *found;
   return {};

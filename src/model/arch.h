@@ -67,10 +67,6 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, 
 Result<ModelFacts> kani_tts2_facts(const ConfigReader&);
 Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
-Result<ModelFacts> lfm2_facts(const ConfigReader&);
-Result<Graph> build_lfm2(const ConfigReader&, const TensorFile&, const BuildOptions&);
-Result<ModelFacts> lfm2_moe_facts(const ConfigReader&);
-Result<Graph> build_lfm2_moe(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 // Models that hear.
 Result<ModelFacts> moonshine_facts(const ConfigReader&);

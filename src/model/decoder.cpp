@@ -260,6 +260,14 @@ Result<Graph> TextDecoder::build() {
   return b.finish(c.logits_cap > 0 ? b.softcap(logits, c.logits_cap) : logits);
 }
 
+Result<TensorFile> with_marks(const TensorFile& file,
+                              const std::function<void(TensorInfo&)>& mark) {
+  std::vector<TensorInfo> tensors(file.tensors().begin(), file.tensors().end());
+  for (TensorInfo& tensor : tensors) mark(tensor);
+  return TensorFile::make({file.sources().begin(), file.sources().end()}, std::move(tensors),
+                          file.metadata());
+}
+
 namespace {
 
 /// The file with q and k in the order of halves, as files of llama.cpp's are marked to be put.
@@ -267,16 +275,13 @@ namespace {
 /// changes in all of them changes no product of q and k.
 Result<TensorFile> in_halves(const TensorFile& file, const DecoderSpec& c) {
   const auto turned = uint32_t(c.ropes[0].inverse_frequencies.size() * 2);
-  std::vector<TensorInfo> tensors(file.tensors().begin(), file.tensors().end());
-  for (TensorInfo& tensor : tensors) {
+  return with_marks(file, [&](TensorInfo& tensor) {
     const bool is_q = tensor.name.find(".self_attn.q_proj.") != std::string::npos;
     const bool is_k = tensor.name.find(".self_attn.k_proj.") != std::string::npos;
     if (is_q || is_k) {
       tensor.rope_heads = (is_q ? c.heads : c.kv_heads) * (c.head_dim / turned);
     }
-  }
-  return TensorFile::make({file.sources().begin(), file.sources().end()}, std::move(tensors),
-                          file.metadata());
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // a family whose layers compute something else overrides a method of TextDecoder or writes its own
 // graph.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -158,6 +159,9 @@ class TextDecoder {
 
 /// The names in the checkpoint begin with this; bare models, as encoders are, have none.
 std::string decoder_prefix(const TensorFile& file, std::string_view embedding = "embed_tokens");
+
+/// The file with what `mark` changes of the descriptions of its tensors.
+Result<TensorFile> with_marks(const TensorFile& file, const std::function<void(TensorInfo&)>& mark);
 
 Result<Graph> decoder_graph(const DecoderSpec& spec, const TensorFile& file,
                             const BuildOptions& options);

@@ -108,6 +108,17 @@ Result<void> read_groups(ConfigReader& config, uint32_t experts, Route& route) {
   return {};
 }
 
+Result<Route> read_sigmoid_route(ConfigReader& config, uint32_t experts) {
+  Route route{.normalize = config.flag("norm_topk_prob", true),
+              .score = Score::kSigmoid,
+              .biased = true,
+              .group_by = GroupBy::kTwo,
+              .eps = 1e-20f,
+              .scaled = float(config.positive("routed_scaling_factor", 1.0))};
+  TOK_TRY(read_groups(config, experts, route));
+  return route;
+}
+
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       const ExpertForm& form, ValueId x, const GraphBuilder::Routed& routed) {
   const Experts experts{b, name, sizes, form, uint32_t(b.at(x).shape[1]), routed.chosen};

@@ -26,6 +26,10 @@ Result<ExpertSizes> read_experts(ConfigReader& config, std::string_view experts,
 /// one group, or all in use, is none.
 Result<void> read_groups(ConfigReader& config, uint32_t experts, Route& route);
 
+/// The route of DeepSeek V3 and what follows it: sigmoids and a bias, the shares' norm and factor
+/// from norm_topk_prob and routed_scaling_factor, and the groups.
+Result<Route> read_sigmoid_route(ConfigReader& config, uint32_t experts);
+
 /// The arithmetic of an expert: down(activation(gate x) * up x), or with a limit gpt-oss's
 /// down((u + 1) g sigmoid(1.702 g)), where g is gate x up to the limit and u is up x within it.
 struct ExpertForm {

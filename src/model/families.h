@@ -1,6 +1,7 @@
 // Families of the decoder of decoder.h: a reader each, for a row of the registry.
 #pragma once
 #include "model/arch/deepseek.h"
+#include "model/arch/lfm2.h"
 #include "model/arch/mamba2.h"
 #include "model/arch/qwen3_5.h"
 #include "model/decoder.h"

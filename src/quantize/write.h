@@ -20,8 +20,8 @@ struct WriteOptions {
   std::function<bool()> cancelled;
 };
 
-/// Keeps the metadata but general.file_type, general.quantization_version and what tells the parts
-/// of a split file. Errors: those of reading and of the sink; a number that its new type cannot
+/// Keeps the metadata but general.file_type, general.quantization_version and the keys of a
+/// split. Errors: those of reading and of the sink; a number that its new type cannot
 /// hold, by tensor, row and column; kCancelled.
 Result<void> write_quantized(const GgufFile& file, const QuantizationPlan& plan,
                              const WriteOptions& options, const ByteSink& sink);

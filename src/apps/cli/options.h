@@ -58,7 +58,7 @@ class Option {
   Option* group(std::string name);
   /// Sets the word for the value in the help: "TEXT".
   Option* type_name(std::string name);
-  /// Replaces what the help says of it: an option that commands share may mean a little more here.
+  /// Replaces its text in the help: an option that commands share may mean a little more in one.
   Option* describe(std::string description);
   Option* required();
   Option* needs(const Option* other);

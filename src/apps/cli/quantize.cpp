@@ -21,8 +21,7 @@ struct QuantizeFlags {
   bool dry_run = false, json = false, force = false, pull = false;
 };
 
-/// The file of the model. What is a folder of safetensors, or none of this engine's files, cannot
-/// be read here.
+/// The file of the model. Errors: a folder of safetensors, or none of this engine's files.
 Result<GgufFile> open_model(const std::string& path) {
   std::error_code failed;
   if (fs::is_directory(path, failed)) {

@@ -24,6 +24,11 @@ bool by_logits(const Route& op) {
   return !op.biased && op.groups == 0;
 }
 
+/// The operand with a scale for each expert, if it is there.
+uint32_t scale_operand(const Route& op) {
+  return op.biased ? 2 : 1;
+}
+
 /// The values by which a token's experts are chosen: scores and biases, 0 in groups not used.
 std::vector<double> route_values(const CpuCall& call, std::span<const double> scores) {
   const Route& op = call.as<Route>();
@@ -69,7 +74,7 @@ void route_reference(const CpuCall& call) {
   const std::span<float> shares = call.outputs[0].f32();
   const std::span<uint32_t> chosen = call.outputs[1].u32();
   const size_t experts = call.inputs[0].dims[1];
-  const size_t scale = op.biased ? 2 : 1;  // the operand, if it is there
+  const size_t scale = scale_operand(op);
   std::vector<uint32_t> order(experts);
   for (size_t t = 0; t < call.outputs[0].dims[0]; ++t) {
     const std::span<const float> row = logits.subspan(t * experts, experts);
@@ -148,7 +153,7 @@ template <bool kSubgroups>
 Launch route_launch(const Problem& p, const DeviceInfo&) {
   const Route& op = p.as<Route>();
   const uint32_t experts = uint32_t(p.inputs[0].shape[1]), groups = std::max(op.groups, 1u);
-  const uint32_t scale = op.biased ? 2 : 1;  // the operand, if it is there
+  const uint32_t scale = scale_operand(op);
   std::vector<Constant> constants = {{"THREADS", power_of_two(experts, 32, 256)},
                                      {"EXPERTS", experts},
                                      {"TOP_K", op.top_k},

@@ -9,7 +9,7 @@
 namespace tokamak {
 namespace {
 
-/// The eps of norms between products of low rank, whatever the config says of the others.
+/// The eps of norms between products of low rank, whatever that of the others is.
 constexpr float kInnerEps = 1e-6f;
 
 class LatentDecoder : public TextDecoder {
@@ -87,17 +87,14 @@ class LatentDecoder : public TextDecoder {
 
 /// The file with what turns in the order of halves.
 Result<TensorFile> in_halves(const TensorFile& file, const LatentSpec& c) {
-  std::vector<TensorInfo> tensors(file.tensors().begin(), file.tensors().end());
-  for (TensorInfo& tensor : tensors) {
+  return with_marks(file, [&](TensorInfo& tensor) {
     const bool is_q = tensor.name.find(".self_attn.q_proj.") != std::string::npos ||
                       tensor.name.find(".self_attn.q_b_proj.") != std::string::npos;
     const bool is_kv = tensor.name.find(".self_attn.kv_a_proj_with_mqa.") != std::string::npos;
-    if (!is_q && !is_kv) continue;
+    if (!is_q && !is_kv) return;
     tensor.rope_heads = is_q ? c.heads : 1;
     tensor.turned = c.turned;
-  }
-  return TensorFile::make({file.sources().begin(), file.sources().end()}, std::move(tensors),
-                          file.metadata());
+  });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/arch/deepseek.h"
+#include "model/decoder_fields.h"
 #include "model/rope_config.h"
 
 namespace tokamak {
@@ -25,19 +26,16 @@ Result<double> yarn_scale(const ConfigReader& config) {
 Result<Route> read_route(ConfigReader& config, uint32_t experts, bool is_third) {
   const std::string method = config.word("topk_method", is_third ? "noaux_tc" : "greedy");
   const std::string scores = config.word("scoring_func", is_third ? "sigmoid" : "softmax");
-  Route route{.normalize = config.flag("norm_topk_prob", is_third)};
-  route.scaled = float(config.positive("routed_scaling_factor", 1.0));
-  if (method == "noaux_tc" && scores == "sigmoid") {
-    route.score = Score::kSigmoid;
-    route.biased = true;
-    route.group_by = GroupBy::kTwo;
-    route.eps = 1e-20f;
-  } else if (scores != "softmax" || (method != "greedy" && method != "group_limited_greedy")) {
+  TOK_TRY(config.status());
+  if (method == "noaux_tc" && scores == "sigmoid") return read_sigmoid_route(config, experts);
+  if (scores != "softmax" || (method != "greedy" && method != "group_limited_greedy")) {
     return unsupported(
         "{} is \"{}\" and topk_method is \"{}\"; this engine knows softmax with greedy or "
         "group_limited_greedy, and sigmoid with noaux_tc.",
         config.path("scoring_func"), scores, method);
   }
+  Route route{.normalize = config.flag("norm_topk_prob", is_third),
+              .scaled = float(config.positive("routed_scaling_factor", 1.0))};
   TOK_TRY(config.status());
   if (method != "greedy") TOK_TRY(read_groups(config, experts, route));
   return route;
@@ -78,10 +76,7 @@ Result<LatentSpec> read_latents(ConfigReader config, std::string_view architectu
     return invalid_input("{} is {} and qk_rope_head_dim is {}, expected even numbers.",
                          config.path("kv_lora_rank"), c.kv_rank, c.turned);
   }
-  if (config.flag("attention_bias", false)) {
-    return unsupported("{} is true; this engine runs this architecture without biases.",
-                       config.path("attention_bias"));
-  }
+  TOK_TRY(refuse_flag(config, "attention_bias", "without biases"));
   c.head_dim = c.turned;
   TOK_TRY(read_decoder_rope(config, c));
   TOK_TRY(const double scale, yarn_scale(config));

@@ -33,18 +33,13 @@ Result<DecoderSpec> read_glm4_moe(ConfigReader config) {
   c.qkv_bias = config.flag("attention_bias", false);
   if (config.flag("use_qk_norm", false)) c.head_norm = HeadNorm::kHeads;
   Mixture mixture{.sizes = {},
-                  .route = {.normalize = config.flag("norm_topk_prob", true),
-                            .score = Score::kSigmoid,
-                            .biased = true,
-                            .group_by = GroupBy::kTwo,
-                            .eps = 1e-20f,
-                            .scaled = float(config.positive("routed_scaling_factor", 1.0))},
+                  .route = {},
                   .sparse = {},
                   .route_bias = "mlp.gate.e_score_correction_bias",
                   .shared_expert = "mlp.shared_experts."};
   TOK_TRY(mixture.sizes, read_experts(config, "n_routed_experts", "num_experts_per_tok",
                                       ExpertSizes{.experts = 128, .top_k = 8, .ffn = 1408}));
-  TOK_TRY(read_groups(config, mixture.sizes.experts, mixture.route));
+  TOK_TRY(mixture.route, read_sigmoid_route(config, mixture.sizes.experts));
   mixture.shared = config.count("n_shared_experts", 1) * mixture.sizes.ffn;
   const uint32_t dense = config.count("first_k_dense_replace", 1);
   for (uint32_t i = 0; i < c.layers; ++i) mixture.sparse.push_back(i >= dense);

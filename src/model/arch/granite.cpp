@@ -30,8 +30,8 @@ Result<DecoderSpec> read_granite(ConfigReader config) {
 
 namespace {
 
-/// Per layer "mamba" or, under either of two names, attention; all are the first where none is
-/// said.
+/// Per layer "mamba" or, under either of two names, attention; all are the first where the
+/// field is absent.
 Result<std::vector<Mixer>> read_mixers(ConfigReader& config, uint32_t layers) {
   std::vector<Mixer> mixers(layers, Mixer::kScan);
   if (!config.has("layer_types")) return mixers;

@@ -114,7 +114,7 @@ Result<Graph> build_kani_tts2(const ConfigReader& config, const TensorFile& file
   TOK_TRY(const Config c, read(config));
   BuildOptions own = options;
   if (has_speakers(file, c)) own.image_rows = 1;
-  return build_lfm2_decoder(c, file, own);
+  return decoder_graph(c, file, own);
 }
 
 }  // namespace tokamak

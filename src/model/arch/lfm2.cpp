@@ -42,6 +42,7 @@ uint32_t read_ffn(ConfigReader& config) {
 
 Result<Lfm2Config> read_lfm2(ConfigReader config) {
   Lfm2Config c{};
+  c.architecture = "Lfm2ForCausalLM";
   // The defaults are Lfm2Config's.
   c.vocab = config.size("vocab_size", 65536);
   c.hidden = config.size("hidden_size", 2560);
@@ -121,8 +122,8 @@ struct Layer : LayerBase<Lfm2Config> {
 
 }  // namespace
 
-Result<Graph> build_lfm2_decoder(const Lfm2Config& c, const TensorFile& file,
-                                 const BuildOptions& options) {
+Result<Graph> decoder_graph(const Lfm2Config& c, const TensorFile& file,
+                            const BuildOptions& options) {
   ModelBuilder b(file, options, "model.");
   ValueId table = b.matrix("embed_tokens.weight", c.vocab, c.hidden);
   ValueId x = b.embedded(table);
@@ -132,15 +133,8 @@ Result<Graph> build_lfm2_decoder(const Lfm2Config& c, const TensorFile& file,
   return b.finish(b.linear(x, table));
 }
 
-Result<ModelFacts> lfm2_facts(const ConfigReader& config) {
-  TOK_TRY(const Lfm2Config c, read_lfm2(config));
-  return ModelFacts{"Lfm2ForCausalLM", c.vocab, c.layers, c.max_context};
-}
-
-Result<Graph> build_lfm2(const ConfigReader& config, const TensorFile& file,
-                         const BuildOptions& options) {
-  TOK_TRY(const Lfm2Config c, read_lfm2(config));
-  return build_lfm2_decoder(c, file, options);
+ModelFacts facts_of(const Lfm2Config& c) {
+  return ModelFacts{std::string(c.architecture), c.vocab, c.layers, c.max_context};
 }
 
 }  // namespace tokamak

@@ -3,11 +3,13 @@
 #include <optional>
 #include <vector>
 
+#include "model/arch.h"
 #include "model/experts.h"
 
 namespace tokamak {
 
 struct Lfm2Config {
+  std::string_view architecture;  // an entry of config.json's "architectures"
   uint32_t vocab, hidden, layers, heads, kv_heads, head_dim, ffn, max_context, taps;
   float eps;
   bool conv_bias, tied;
@@ -19,7 +21,8 @@ struct Lfm2Config {
 
 Result<Lfm2Config> read_lfm2(ConfigReader config);
 Result<Lfm2Config> read_lfm2_moe(ConfigReader config);
-Result<Graph> build_lfm2_decoder(const Lfm2Config& c, const TensorFile& file,
-                                 const BuildOptions& options);
+ModelFacts facts_of(const Lfm2Config& c);
+Result<Graph> decoder_graph(const Lfm2Config& c, const TensorFile& file,
+                            const BuildOptions& options);
 
 }  // namespace tokamak

@@ -3,13 +3,13 @@
 // The differences from LFM2:
 //   the size of the MLP is as the config has it
 //   from some layer on experts in its place, by their sigmoids and a bias
-#include "model/arch.h"
 #include "model/arch/lfm2.h"
 
 namespace tokamak {
 
 Result<Lfm2Config> read_lfm2_moe(ConfigReader config) {
   TOK_TRY(Lfm2Config c, read_lfm2(config));
+  c.architecture = "Lfm2MoeForCausalLM";
   c.ffn = config.size("intermediate_size", 7168);
   Mixture mixture{.sizes = {},
                   .route = {.normalize = config.flag("norm_topk_prob", true),
@@ -28,17 +28,6 @@ Result<Lfm2Config> read_lfm2_moe(ConfigReader config) {
   c.mixture = std::move(mixture);
   TOK_TRY(config.status());
   return c;
-}
-
-Result<ModelFacts> lfm2_moe_facts(const ConfigReader& config) {
-  TOK_TRY(const Lfm2Config c, read_lfm2_moe(config));
-  return ModelFacts{"Lfm2MoeForCausalLM", c.vocab, c.layers, c.max_context};
-}
-
-Result<Graph> build_lfm2_moe(const ConfigReader& config, const TensorFile& file,
-                             const BuildOptions& options) {
-  TOK_TRY(const Lfm2Config c, read_lfm2_moe(config));
-  return build_lfm2_decoder(c, file, options);
 }
 
 }  // namespace tokamak

@@ -57,14 +57,8 @@ Result<void> read_mixture(ConfigReader& config, Mamba2Config& c, std::vector<boo
     return unsupported("{} is set; this engine runs experts of the whole width.",
                        config.path("moe_latent_size"));
   }
-  const float scaled = float(config.positive("routed_scaling_factor", 1.0));
   Mixture mixture{.sizes = {},
-                  .route = {.normalize = config.flag("norm_topk_prob", true),
-                            .score = Score::kSigmoid,
-                            .biased = true,
-                            .group_by = GroupBy::kTwo,
-                            .eps = 1e-20f,
-                            .scaled = scaled},
+                  .route = {},
                   .sparse = std::move(sparse),
                   .form = {.plain = true},
                   .router = "mixer.gate",
@@ -72,7 +66,7 @@ Result<void> read_mixture(ConfigReader& config, Mamba2Config& c, std::vector<boo
                   .route_bias = "mixer.gate.e_score_correction_bias",
                   .shared_expert = "mixer.shared_experts."};
   TOK_TRY(mixture.sizes, read_experts(config, "n_routed_experts", "num_experts_per_tok"));
-  TOK_TRY(read_groups(config, mixture.sizes.experts, mixture.route));
+  TOK_TRY(mixture.route, read_sigmoid_route(config, mixture.sizes.experts));
   mixture.shared = config.count("moe_shared_expert_intermediate_size", 0);
   c.mixture = std::move(mixture);
   return config.status();

@@ -27,9 +27,6 @@ constexpr Rename kDeepseekNames[] = {
     {"attn_q_b", "self_attn.q_b_proj"},
     {"attn_v_b", "self_attn.unembed_out"},
     {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
-    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
-    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
-    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
 };
 constexpr Rename kGlm4Names[] = {
     {"ffn_up", "mlp.gate_up_proj"},
@@ -38,16 +35,10 @@ constexpr Rename kGlm4Names[] = {
 };
 constexpr Rename kGlm4MoeNames[] = {
     {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
-    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
-    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
-    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
     {"post_attention_norm", "post_attention_layernorm"},
 };
 constexpr Rename kErnieMoeNames[] = {
     {"exp_probs_b.bias", "mlp.moe_statics.e_score_correction_bias"},
-    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
-    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
-    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
 };
 constexpr Rename kMinimaxNames[] = {
     {"exp_probs_b.bias", "block_sparse_moe.e_score_correction_bias"},

@@ -22,10 +22,13 @@ constexpr Rename kLayerNames[] = {
     {"attn_q_norm", "self_attn.q_norm"},
     {"attn_v", "self_attn.v_proj"},
     {"ffn_down", "mlp.down_proj"},
+    {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
     {"ffn_gate", "mlp.gate_proj"},
     {"ffn_gate_inp", "mlp.gate"},
+    {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
     {"ffn_norm", "post_attention_layernorm"},
     {"ffn_up", "mlp.up_proj"},
+    {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
 };
 /// Matrices of all experts in one tensor.
 constexpr Rename kExpertNames[] = {
