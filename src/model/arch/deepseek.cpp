@@ -12,12 +12,10 @@ namespace {
 /// The eps of norms between products of low rank, whatever that of the others is.
 constexpr float kInnerEps = 1e-6f;
 
-class LatentDecoder : public TextDecoder {
- public:
+struct LatentDecoder : TextDecoder {
   LatentDecoder(ModelBuilder& builder, const LatentSpec& spec)
       : TextDecoder(builder, spec), c(spec) {}
 
- protected:
   ValueId attention(uint32_t layer, ValueId x) override {
     const std::string name = p + "self_attn.";
     ValueId q = x;
@@ -44,7 +42,6 @@ class LatentDecoder : public TextDecoder {
     return b.projection(value_of(seen), name + "o_proj", c.hidden);
   }
 
- private:
   /// The same rows of each head.
   std::vector<ModelBuilder::Piece> of_heads(const std::string& name, uint32_t first, uint32_t count,
                                             uint32_t of) const {

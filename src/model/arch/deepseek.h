@@ -6,12 +6,12 @@
 namespace tokamak {
 
 struct LatentSpec : DecoderSpec {
-  uint32_t q_rank;   // of the product that q is made by; 0: one product
-  uint32_t kv_rank;  // of the latent
-  uint32_t still;    // elements of a head's key that have no position
-  uint32_t turned;   // those that do, which all heads share
-  uint32_t value;    // elements of a head's value
-  bool neighbours;   // those that turn together, not halves
+  uint32_t q_rank = 0;      // of the product that q is made by; 0: one product
+  uint32_t kv_rank = 0;     // of the latent
+  uint32_t still = 0;       // elements of a head's key that have no position
+  uint32_t turned = 0;      // those that do, which all heads share
+  uint32_t value = 0;       // elements of a head's value
+  bool neighbours = false;  // those that turn together, not halves
 };
 
 Result<LatentSpec> read_deepseek_v2(ConfigReader config);

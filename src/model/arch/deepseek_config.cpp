@@ -1,5 +1,6 @@
 // The fields of config.json of models with attention to latents.
 #include <cmath>
+#include <utility>
 
 #include "model/arch/deepseek.h"
 #include "model/decoder_fields.h"
@@ -89,15 +90,15 @@ Result<LatentSpec> read_latents(ConfigReader config, std::string_view architectu
 }  // namespace
 
 Result<LatentSpec> read_deepseek_v2(ConfigReader config) {
-  return read_latents(config, "DeepseekV2ForCausalLM", false);
+  return read_latents(std::move(config), "DeepseekV2ForCausalLM", false);
 }
 
 Result<LatentSpec> read_deepseek_v3(ConfigReader config) {
-  return read_latents(config, "DeepseekV3ForCausalLM", true);
+  return read_latents(std::move(config), "DeepseekV3ForCausalLM", true);
 }
 
 Result<LatentSpec> read_glm4_moe_lite(ConfigReader config) {
-  return read_latents(config, "Glm4MoeLiteForCausalLM", true);
+  return read_latents(std::move(config), "Glm4MoeLiteForCausalLM", true);
 }
 
 }  // namespace tokamak
