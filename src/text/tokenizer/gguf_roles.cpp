@@ -70,6 +70,8 @@ constexpr EndText kEndTexts[] = {
     {"<|im_end|>"},
     {"<|return|>"},
     {"<|call|>"},
+    {"<|observation|>"},
+    {"<|END_OF_TURN_TOKEN|>"},
     {"<|calls|>"},
     {"<|flush|>"},
     {"<end_of_utterance>"},

@@ -19,11 +19,28 @@ GgufVocab vocab_of(std::string model, std::vector<std::pair<std::string, int32_t
 }
 
 TEST(GgufEnds, AreKnownByTheirTextsInEveryFamily) {
-  for (const char* text : {"<end_of_turn>", "<turn|>",   "<|tool_response>", "<|end_of_text|>",
-                           "<|endoftext|>", "<|end|>",   "<|eom_id|>",       "<|eot_id|>",
-                           "<|eom|>",       "<|eot|>",   "<|im_end|>",       "<|return|>",
-                           "<|call|>",      "<|calls|>", "<|flush|>",        "<end_of_utterance>",
-                           "<EOT>",         "_<EOT>",    "\u2581<EOT>",      "[EOT]"}) {
+  for (const char* text : {"<end_of_turn>",
+                           "<turn|>",
+                           "<|tool_response>",
+                           "<|end_of_text|>",
+                           "<|endoftext|>",
+                           "<|end|>",
+                           "<|eom_id|>",
+                           "<|eot_id|>",
+                           "<|eom|>",
+                           "<|eot|>",
+                           "<|im_end|>",
+                           "<|return|>",
+                           "<|call|>",
+                           "<|observation|>",
+                           "<|END_OF_TURN_TOKEN|>",
+                           "<|calls|>",
+                           "<|flush|>",
+                           "<end_of_utterance>",
+                           "<EOT>",
+                           "_<EOT>",
+                           "\u2581<EOT>",
+                           "[EOT]"}) {
     EXPECT_EQ(gguf_end_ids(vocab_of("gpt2", {{"a", kNormal}, {text, kControl}})), Ids{1}) << text;
     EXPECT_EQ(gguf_end_ids(vocab_of("gpt2", {{"a", kNormal}, {text, kUserDefined}})), Ids{1})
         << text;
