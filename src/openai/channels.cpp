@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "openai/argument_values.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -83,9 +85,12 @@ void ChannelReader::begin_body(OutputParts& out) {
   const std::string_view channel = word_after(header_, kChannelMark);
   std::string_view to = word_after(header_, kRecipient);
   has_text_ = false;
-  if (form_->tools != nullptr && to.starts_with(kFunctions)) {
+  const bool has_prefix = to.starts_with(kFunctions);
+  if (has_prefix) to.remove_prefix(kFunctions.size());
+  if (form_->tools != nullptr && !to.empty() &&
+      (has_prefix || function_named(form_->tool_list, to) != nullptr)) {
     body_ = Body::kCall;
-    name_ = to.substr(kFunctions.size());
+    name_ = to;
     if (form_->holds_calls) out.push_back({OutputPart::Kind::kCallBegin, name_});
   } else {
     body_ = channel == "analysis" ? Body::kReasoning : Body::kContent;

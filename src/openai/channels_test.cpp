@@ -75,7 +75,8 @@ TEST(Channels, AMessageToAFunctionIsACall) {
       {Kind::kCallBegin, "f"}, {Kind::kCallArguments, R"({"a": 1})"}, {Kind::kCallEnd, ""}};
   for (const char* header :
        {"<|channel|>commentary to=functions.f <|constrain|>json",
-        " to=functions.f<|channel|>commentary json", "<|channel|>analysis to=functions.f code",
+        " to=functions.f<|channel|>commentary json", " to=f<|channel|>commentary",
+        "<|channel|>analysis to=functions.f code",
         "<|start|>assistant<|channel|>commentary to=functions.f"}) {
     for (const char* end : {"<|call|>", "<|end|>", ""}) {
       const std::string text = fmt::format(R"({}<|message|>{{"a": 1}}{})", header, end);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "openai/call_ids.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -77,6 +79,13 @@ void find_marks(const Tokenizer* tokenizer, ChatForm& form) {
   }
 }
 
+void find_ends(const Tokenizer& tokenizer, ChatForm& form) {
+  for (const std::string_view end : form.tools->ends) {
+    const auto id = tokenizer.token_to_id(end);
+    if (id && tokenizer.is_special(*id)) form.end_ids.push_back(*id);
+  }
+}
+
 Json call_json(std::string_view id, const Json& arguments) {
   Json function(Json::Object{{"name", "lookup_place"}, {"arguments", arguments}});
   return Json(Json::Object{{"id", id}, {"type", "function"}, {"function", std::move(function)}});
@@ -104,9 +113,11 @@ Json conversation(size_t calls, bool has_answer) {
 }
 
 /// The text that the template makes of an assistant's calls.
-std::string calls_text(const ModelFiles& files, size_t calls) {
+std::string calls_text(const ModelFiles& files, const ToolFamily& family, size_t calls) {
   const auto before = render_chat(files, conversation(calls, false));
-  const auto whole = render_chat(files, conversation(calls, true));
+  Json called = conversation(calls, true);
+  fit_call_ids(family, called);
+  const auto whole = render_chat(files, called);
   if (!before || !whole) return {};
   const auto differ = std::ranges::mismatch(*before, *whole);
   return std::string(differ.in2, whole->end());
@@ -115,7 +126,7 @@ std::string calls_text(const ModelFiles& files, size_t calls) {
 /// The end of the turn in the rendered text shows in tokens only: the family's own end cuts it.
 bool comes_back(const ModelFiles& files, const ToolFamily& family) {
   const size_t calls = family.has_one_call ? 1 : 2;
-  std::string text = calls_text(files, calls);
+  std::string text = calls_text(files, family, calls);
   if (family.close.empty()) {
     const size_t end = text.find_last_of("}]");
     text.resize(end == std::string::npos ? 0 : end + 1);
@@ -146,6 +157,15 @@ bool comes_back(const ModelFiles& files, const ToolFamily& family) {
     found += arguments && *arguments == expected;
   }
   return found == calls;
+}
+
+/// The first of the families that the template shows and whose calls come back; else null.
+const ToolFamily* find_family(const ModelFiles& files, std::string_view text) {
+  const auto families = tool_families();
+  const auto found = std::ranges::find_if(families, [&](const ToolFamily& family) {
+    return family.fits(text) && comes_back(files, family);
+  });
+  return found == families.end() ? nullptr : &*found;
 }
 
 /// Whether answers have channels, whose marks must be tokens.
@@ -196,23 +216,23 @@ ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
   form.tools = tool_family_of(text);
   form.has_channels = has_channels(form.tools, tokenizer);
   if (form.has_channels) {
-    for (const std::string_view mark : {kCallMark, kReturnMark}) {
-      if (const auto id = tokenizer->token_to_id(mark)) form.end_ids.push_back(*id);
-    }
     find_marks(tokenizer, form);
+    find_ends(*tokenizer, form);
     return form;
   }
   find_reasoning(tokenizer, text, form);
-  if (form.tools != nullptr && !comes_back(files, *form.tools)) {
+  const ToolFamily* found = find_family(files, text);
+  if (form.tools != nullptr && found == nullptr) {
     form.notice = fmt::format(
         "The chat template shows calls of tools otherwise than models of the form \"{}\" write "
         "them: instructions of Tokamak's own take their place.",
         form.tools->name);
-    form.tools = nullptr;
   }
+  form.tools = found;
   form.is_generic = form.tools == nullptr;
   if (form.is_generic) form.tools = &tool_families().front();
   find_marks(tokenizer, form);
+  if (tokenizer != nullptr) find_ends(*tokenizer, form);
   return form;
 }
 

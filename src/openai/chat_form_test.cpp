@@ -116,6 +116,28 @@ TEST(ChatForm, TheGenericFormTellsOfToolsInWords) {
   EXPECT_TRUE(first.ends_with("\n\nWhere?")) << first;
 }
 
+TEST(ChatForm, KimisIdsNameTheFunction) {
+  const ChatForm form = form_of(files_of("forms/kimi.jinja"));
+  const Json variables = *chat_prompt_variables(conversation(), form);
+  const Json::Array& messages = variables.find("messages")->as_array();
+  const Json::Array& calls = messages[1].find("tool_calls")->as_array();
+  EXPECT_EQ(*calls[0].find("id"), Json("functions.f:0"));
+  EXPECT_EQ(*calls[1].find("id"), Json("functions.f:1"));
+  EXPECT_EQ(*messages[2].find("tool_call_id"), Json("functions.f:0"));
+  EXPECT_EQ(*messages[3].find("tool_call_id"), Json("functions.f:1"));
+}
+
+TEST(ChatForm, TheNextTurnEndsAnAnswerOfGlm) {
+  const auto tokenizer = Tokenizer::from_json(
+      R"({"model": {"type": "BPE", "merges": [], "vocab": {"a": 0}}, "added_tokens": [
+          {"id": 1, "content": "<|user|>", "special": true},
+          {"id": 2, "content": "<|observation|>", "special": true}]})");
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const ChatForm form = find_chat_form(files_of("forms/glm4.jinja"), &*tokenizer);
+  EXPECT_EQ(form.end_ids, (std::vector<uint32_t>{1, 2}));
+  EXPECT_TRUE(find_chat_form(files_of("forms/hermes.jinja"), &*tokenizer).end_ids.empty());
+}
+
 TEST(ChatForm, MistralsIdsHaveNineLetters) {
   const ChatForm form = form_of(files_of("mistral.jinja"));
   const Json variables = *chat_prompt_variables(conversation(), form);

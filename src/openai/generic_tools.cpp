@@ -1,9 +1,7 @@
 // Tools for models whose chat template knows none: told in words, in the form of the first family.
 #include <algorithm>
 
-#include "base/hash.h"
-#include "base/splitmix.h"
-#include "openai/answer_writer.h"
+#include "openai/call_ids.h"
 #include "openai/chat_form.h"
 #include "openai/content_parts.h"
 #include "openai/messages.h"
@@ -78,29 +76,6 @@ Json with_generic_tools(const Json& variables) {
   return made;
 }
 
-/// Nine letters and digits: those ids that are not get others, always the same.
-void shorten_id(Json* id) {
-  constexpr size_t kLetters = 9;
-  if (id == nullptr || !id->is_string()) return;
-  const std::string& old = id->as_string();
-  const bool is_short =
-      old.size() == kLetters && std::ranges::all_of(old, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-      });
-  if (is_short) return;
-  uint64_t state = hash_bytes(std::span<const char>(old), kHashStart);
-  *id = random_id("", [&] { return next_random(state); }, kLetters);
-}
-
-void shorten_ids(Json& variables) {
-  for (Json& message : variables.find("messages")->as_array()) {
-    shorten_id(message.find("tool_call_id"));
-    Json* calls = message.find("tool_calls");
-    if (calls == nullptr) continue;
-    for (Json& call : calls->as_array()) shorten_id(call.find("id"));
-  }
-}
-
 bool has_tools(const Json& variables) {
   if (variables.find("tools") != nullptr) return true;
   return std::ranges::any_of(variables.find("messages")->as_array(), [](const Json& message) {
@@ -118,7 +93,7 @@ std::string_view prompt_end(const Fields& fields) {
 Answer<Json> chat_prompt_variables(const Fields& fields, const ChatForm& form) {
   TOK_TRY(Json variables, chat_variables(fields));
   set_thinking(fields, form.efforts, variables);
-  if (form.tools->has_short_ids) shorten_ids(variables);
+  fit_call_ids(*form.tools, variables);
   if (form.is_generic && has_tools(variables)) variables = with_generic_tools(variables);
   Json::Array& messages = variables.find("messages")->as_array();
   fit_turns(messages, form.turns);

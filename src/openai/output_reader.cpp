@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "openai/argument_values.h"
+
 namespace tokamak::openai {
 namespace {
 
@@ -26,15 +28,6 @@ void add(OutputParts& out, Kind kind, std::string_view text) {
   } else {
     out.push_back({kind, std::string(text)});
   }
-}
-
-bool knows(const Json& tools, std::string_view name) {
-  if (!tools.is_array()) return true;
-  return std::ranges::any_of(tools.as_array(), [&](const Json& tool) {
-    const Json* about = tool.find("function");
-    const Json* own = about == nullptr ? nullptr : about->find("name");
-    return own != nullptr && *own == Json(name);
-  });
 }
 
 }  // namespace
@@ -198,7 +191,8 @@ bool OutputReader::may_be_whole_call() const {
     if (found.size() < start.size()) return true;
     const std::string_view rest = std::string_view(text).substr(start.size());
     const size_t end = rest.find('"');
-    return end == std::string_view::npos || knows(form_->tool_list, rest.substr(0, end));
+    return end == std::string_view::npos || !form_->tool_list.is_array() ||
+           function_named(form_->tool_list, rest.substr(0, end)) != nullptr;
   }
   return false;
 }
@@ -266,8 +260,11 @@ OutputParts OutputReader::push_mark(std::string_view mark) {
        (mark == form_->answer_close && is_marked_answer_) ||
        (tools != nullptr && mark == tools->open));
   if (!closes && !opens) {
-    // Within a call it is part of it; elsewhere it has no meaning, unless it is of reasoning.
-    if (is_in_call || form_->keeps_reasoning) pending_ += mark;
+    // Within a call it is part of it, and so it is of a longer mark; elsewhere it has no meaning,
+    // unless it is of reasoning.
+    const bool is_of_mark =
+        tools != nullptr && mark != tools->open && tools->open.find(mark) != std::string_view::npos;
+    if (is_in_call || is_of_mark || form_->keeps_reasoning) pending_ += mark;
     if (state_ == State::kArguments || !is_in_call) take_pending(out);
     return out;
   }

@@ -126,6 +126,18 @@ TEST(OutputReader, EveryFamilyWritesCallsItsOwnWay) {
        "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>it's</arg_value>\n<arg_key>n</arg_key>\n"
        "<arg_value>42</arg_value>\n</tool_call>\n<tool_call>g</tool_call>",
        {"", "", {f, {"g", "{}"}}}},
+      {"glm4",
+       "<tool_call>f<arg_key>a</arg_key><arg_value>\n</arg_value> it's\n</arg_value></tool_call>",
+       {"", "", {{"f", R"({"a": "\n</arg_value> it's\n"})"}}}},
+      {"nemotron",
+       "<TOOLCALL>[{'name': 'f', 'arguments': {'a': 'it\\'s', 'n': 42}}, {\"name\": \"g\"}]"
+       "</TOOLCALL>",
+       {"", "", {f, {"g", "{}"}}}},
+      {"kimi",
+       "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0 <|tool_call_argument_begin|> "
+       "{\"a\": \"it's\", \"n\": 42} <|tool_call_end|>\n<|tool_call_begin|>g:1"
+       "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+       {"", "", {f, {"g", "{}"}}}},
       {"seed",
        "<seed:tool_call>\n<function=f>\n<parameter=a>it's</parameter>\n<parameter=n>42"
        "</parameter>\n</function>\n</seed:tool_call>",
@@ -190,6 +202,9 @@ TEST(OutputReader, WhatIsNoCallIsContent) {
       {"glm4", "<tool_call>f<arg_key>a</arg_key>1</tool_call>"},
       {"minimax", "<minimax:tool_call><invoke name=\"f\">a</invoke></minimax:tool_call>"},
       {"hunyuan", "<tool_calls><tool_call>f</tool_call></tool_calls>"},
+      {"kimi", "<|tool_calls_section_begin|>f<|tool_calls_section_end|>"},
+      {"dsml", "<｜DSML｜function_calls><｜DSML｜invoke name=\"f\"></｜DSML｜function_calls>"},
+      {"nemotron", "<TOOLCALL>{\"name\": \"f\"} and</TOOLCALL>"},
       {"apertus", "<|tools_prefix|>[{\"f\": 1}]<|tools_suffix|>"},
       {"mistral", "[TOOL_CALLS][{\"arguments\": {}}]"},
       {"mistral", "[TOOL_CALLS]f[ARGS]{\"a\": "},
@@ -343,6 +358,28 @@ TEST(OutputReader, AMarkThatIsATokenIsNotReadFromText) {
                        {{"f", R"({"a": "<tool_call|>"})"}}}));
 }
 
+TEST(OutputReader, ATokenMayBePartOfALongerMark) {
+  OutputFormat form = form_of("dsml");
+  form.token_marks = {"｜DSML｜", "<think>", "</think>"};
+  OutputReader reader(form);
+  Read all;
+  const std::string_view text =
+      "So. <｜DSML｜function_calls>\n<｜DSML｜invoke name=\"f\">\n<｜DSML｜parameter name=\"a\" "
+      "string=\"true\">42</｜DSML｜parameter>\n<｜DSML｜parameter name=\"n\" string=\"false\">42"
+      "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>";
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view mark = form.token_marks[0];
+    if (text.substr(at).starts_with(mark)) {
+      add(all, reader.push_mark(mark));
+      at += mark.size();
+    } else {
+      add(all, reader.push(text.substr(at++, 1)));
+    }
+  }
+  add(all, reader.finish());
+  EXPECT_EQ(all, (Read{"", "So. ", {{"f", R"({"a": "42", "n": 42})"}}}));
+}
+
 TEST(OutputReader, TheTemplateSaysWhichFamily) {
   const auto name = [](std::string_view text) {
     const ToolFamily* family = tool_family_of(text);
@@ -354,6 +391,8 @@ TEST(OutputReader, TheTemplateSaysWhichFamily) {
   EXPECT_EQ(name("<|start|>assistant<|channel|>final<|message|>"), "harmony");
   EXPECT_EQ(name("Environment: ipython ... \"parameters\": "), "llama3");
   EXPECT_EQ(name("[AVAILABLE_TOOLS] [TOOL_CALLS]"), "mistral");
+  EXPECT_EQ(name("<|tool_call|>[{"), "granite3");
+  EXPECT_EQ(name("<|tool_call>call:"), "gemma4");
   EXPECT_EQ(name("{{ messages[0].content }}"), "none");
 }
 

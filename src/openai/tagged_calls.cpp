@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "openai/argument_values.h"
 
 namespace tokamak::openai {
 namespace {
+
+using Calls = std::optional<std::vector<ToolCall>>;
 
 constexpr std::string_view kSpace = " \t\r\n";
 
@@ -42,35 +45,55 @@ std::string_view without_fences(std::string_view text) {
   return text;
 }
 
-/// Whether a schema says that the value is a text.
-bool is_text(const Json* parameters, std::string_view name) {
-  const Json* properties = parameters == nullptr ? nullptr : parameters->find("properties");
-  const Json* property = properties == nullptr ? nullptr : properties->find(name);
-  const Json* type = property == nullptr ? nullptr : property->find("type");
-  return type != nullptr && *type == Json("string");
-}
-
-/// Sets a value from the text between tags: a text where the schema has one, else JSON if it is.
-void set_value(const Json* parameters, std::string_view key, std::string_view text, Json& out) {
-  const std::string_view value = without_line_ends(text);
-  const auto parsed = Json::parse(value);
-  const bool is_json = parsed && !is_text(parameters, key);
-  out.set(std::string(key), is_json ? *parsed : Json(value));
-}
-
-}  // namespace
-
-const Json* parameters_of(const Json& tools, std::string_view function) {
-  if (!tools.is_array()) return nullptr;
-  for (const Json& tool : tools.as_array()) {
-    const Json* about = tool.find("function");
-    const Json* name = about == nullptr ? nullptr : about->find("name");
-    if (name != nullptr && *name == Json(function)) return about->find("parameters");
+/// Takes a value and the tag that closes it: the first one after which another value comes, or the
+/// end of the call, so that texts may spell the tag.
+bool take_value(std::string_view& text, std::string_view close, std::string_view next,
+                std::string_view end, std::string_view& out) {
+  for (size_t at = text.find(close); at != std::string_view::npos; at = text.find(close, at + 1)) {
+    std::string_view rest = text.substr(at + close.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSpace), rest.size()));
+    if (!rest.starts_with(next) && !(end.empty() ? rest.empty() : rest.starts_with(end))) continue;
+    out = text.substr(0, at);
+    text = rest;
+    return true;
   }
-  return nullptr;
+  return false;
 }
 
-std::optional<std::vector<ToolCall>> parse_tagged_call(std::string_view text, const Json& tools) {
+/// The tags of <invoke name="f"><parameter name="k">v</parameter></invoke>, with `mark` before
+/// each of the words.
+Calls parse_invoked(std::string_view text, std::string_view mark, const Json& tools) {
+  const std::string invoke = fmt::format("<{}invoke name=\"", mark),
+                    invoke_end = fmt::format("</{}invoke>", mark),
+                    parameter = fmt::format("<{}parameter name=\"", mark),
+                    parameter_end = fmt::format("</{}parameter>", mark);
+  std::vector<ToolCall> calls;
+  while (!trimmed(text).empty()) {
+    std::string_view name;
+    if (!take(text, invoke) || !take_until(text, "\">", name)) return std::nullopt;
+    const Json* parameters = parameters_of(tools, name);
+    Json arguments(Json::Object{});
+    while (!take(text, invoke_end)) {
+      std::string_view key, attributes, value;
+      if (!take(text, parameter) || !take_until(text, "\"", key) ||
+          !take_until(text, ">", attributes) ||
+          !take_value(text, parameter_end, parameter, invoke_end, value)) {
+        return std::nullopt;
+      }
+      if (attributes.find("string=\"true\"") != std::string_view::npos) {
+        arguments.set(std::string(key), Json(value));
+      } else {
+        set_argument(parameters, key, value, arguments);
+      }
+    }
+    calls.push_back({std::string(name), arguments.dump()});
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
+}
+
+/// `has_lines`: the tags of a value stand on lines of their own.
+Calls parse_function(std::string_view text, const Json& tools, bool has_lines) {
   std::string_view name;
   if (!take(text, "<function=") || !take_until(text, ">", name)) return std::nullopt;
   if (name.empty()) return std::nullopt;
@@ -79,16 +102,26 @@ std::optional<std::vector<ToolCall>> parse_tagged_call(std::string_view text, co
   while (!take(text, "</function>")) {
     std::string_view key, value;
     if (!take(text, "<parameter=") || !take_until(text, ">", key) ||
-        !take_until(text, "</parameter>", value)) {
+        !take_value(text, "</parameter>", "<parameter=", "</function>", value)) {
       return std::nullopt;
     }
-    set_value(parameters, key, value, arguments);
+    set_argument(parameters, key, has_lines ? without_line_ends(value) : value, arguments);
   }
   if (!trimmed(text).empty()) return std::nullopt;
   return std::vector<ToolCall>{{std::string(name), arguments.dump()}};
 }
 
-std::optional<std::vector<ToolCall>> parse_glm_call(std::string_view text, const Json& tools) {
+}  // namespace
+
+Calls parse_tagged_call(std::string_view text, const Json& tools) {
+  return parse_function(text, tools, true);
+}
+
+Calls parse_seed_call(std::string_view text, const Json& tools) {
+  return parse_function(text, tools, false);
+}
+
+Calls parse_glm_call(std::string_view text, const Json& tools) {
   constexpr std::string_view kKey = "<arg_key>";
   const size_t name_end = std::min(text.find(kKey), text.size());
   const std::string_view name = trimmed(text.substr(0, name_end));
@@ -101,36 +134,23 @@ std::optional<std::vector<ToolCall>> parse_glm_call(std::string_view text, const
   while (!trimmed(text).empty()) {
     std::string_view key, value;
     if (!take(text, kKey) || !take_until(text, "</arg_key>", key) || !take(text, "<arg_value>") ||
-        !take_until(text, "</arg_value>", value)) {
+        !take_value(text, "</arg_value>", kKey, "", value)) {
       return std::nullopt;
     }
-    set_value(parameters, key, value, arguments);
+    set_argument(parameters, key, value, arguments);
   }
   return std::vector<ToolCall>{{std::string(name), arguments.dump()}};
 }
 
-std::optional<std::vector<ToolCall>> parse_invoked_calls(std::string_view text, const Json& tools) {
-  std::vector<ToolCall> calls;
-  while (!trimmed(text).empty()) {
-    std::string_view name;
-    if (!take(text, "<invoke name=\"") || !take_until(text, "\">", name)) return std::nullopt;
-    const Json* parameters = parameters_of(tools, name);
-    Json arguments(Json::Object{});
-    while (!take(text, "</invoke>")) {
-      std::string_view key, value;
-      if (!take(text, "<parameter name=\"") || !take_until(text, "\">", key) ||
-          !take_until(text, "</parameter>", value)) {
-        return std::nullopt;
-      }
-      set_value(parameters, key, value, arguments);
-    }
-    calls.push_back({std::string(name), arguments.dump()});
-  }
-  if (calls.empty()) return std::nullopt;
-  return calls;
+Calls parse_invoked_calls(std::string_view text, const Json& tools) {
+  return parse_invoked(text, "", tools);
 }
 
-std::optional<std::vector<ToolCall>> parse_hunyuan_calls(std::string_view text, const Json&) {
+Calls parse_dsml_calls(std::string_view text, const Json& tools) {
+  return parse_invoked(text, "｜DSML｜", tools);
+}
+
+Calls parse_hunyuan_calls(std::string_view text, const Json&) {
   std::vector<ToolCall> calls;
   while (!trimmed(text).empty()) {
     std::string_view body;
@@ -145,7 +165,28 @@ std::optional<std::vector<ToolCall>> parse_hunyuan_calls(std::string_view text, 
   return calls;
 }
 
-std::optional<std::vector<ToolCall>> parse_deepseek_calls(std::string_view text, const Json&) {
+Calls parse_kimi_calls(std::string_view text, const Json&) {
+  constexpr std::string_view kFunctions = "functions.";
+  std::vector<ToolCall> calls;
+  while (!trimmed(text).empty()) {
+    std::string_view name, body;
+    if (!take(text, "<|tool_call_begin|>") ||
+        !take_until(text, "<|tool_call_argument_begin|>", name) ||
+        !take_until(text, "<|tool_call_end|>", body)) {
+      return std::nullopt;
+    }
+    name = trimmed(name);
+    name = name.substr(0, name.rfind(':'));
+    if (name.starts_with(kFunctions)) name.remove_prefix(kFunctions.size());
+    const auto arguments = Json::parse(body);
+    if (name.empty() || !arguments || !arguments->is_object()) return std::nullopt;
+    calls.push_back({std::string(name), arguments->dump()});
+  }
+  if (calls.empty()) return std::nullopt;
+  return calls;
+}
+
+Calls parse_deepseek_calls(std::string_view text, const Json&) {
   constexpr std::string_view kFence = "```";
   std::vector<ToolCall> calls;
   while (!trimmed(text).empty()) {

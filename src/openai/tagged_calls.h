@@ -10,8 +10,12 @@
 namespace tokamak::openai {
 
 /// <function=f><parameter=k>v</parameter></function>, of Qwen3-Coder and later. What a value is the
-/// function's schema in `tools` says: texts stand as they are, everything else as JSON.
+/// function's schema in `tools` says: texts stand as they are, everything else as JSON or as Python
+/// writes it. The tags of a value stand on lines of their own.
 std::optional<std::vector<ToolCall>> parse_tagged_call(std::string_view text, const Json& tools);
+
+/// The same with the tags of a value right beside it, of Seed-OSS.
+std::optional<std::vector<ToolCall>> parse_seed_call(std::string_view text, const Json& tools);
 
 /// f<arg_key>k</arg_key><arg_value>v</arg_value>, of GLM-4.5 and later; values as above.
 std::optional<std::vector<ToolCall>> parse_glm_call(std::string_view text, const Json& tools);
@@ -19,14 +23,18 @@ std::optional<std::vector<ToolCall>> parse_glm_call(std::string_view text, const
 /// <invoke name="f"><parameter name="k">v</parameter></invoke>, of MiniMax-M2; values as above.
 std::optional<std::vector<ToolCall>> parse_invoked_calls(std::string_view text, const Json& tools);
 
+/// The same with ｜DSML｜ before the name of each tag, of DeepSeek-V3.2 and later; a parameter with
+/// string="true" is a text.
+std::optional<std::vector<ToolCall>> parse_dsml_calls(std::string_view text, const Json& tools);
+
+/// Kimi's: <|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{...}<|tool_call_end|>.
+std::optional<std::vector<ToolCall>> parse_kimi_calls(std::string_view text, const Json& tools);
+
 /// Hunyuan's: <tool_call>f and JSON between fences</tool_call>.
 std::optional<std::vector<ToolCall>> parse_hunyuan_calls(std::string_view text, const Json& tools);
 
 /// DeepSeek's: <｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>, or in earlier models
 /// function<｜tool▁sep｜>f and JSON between fences.
 std::optional<std::vector<ToolCall>> parse_deepseek_calls(std::string_view text, const Json& tools);
-
-/// The schema of a function's parameters; null where there is none.
-const Json* parameters_of(const Json& tools, std::string_view function);
 
 }  // namespace tokamak::openai

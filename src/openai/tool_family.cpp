@@ -25,11 +25,24 @@ std::optional<ToolCall> call_of(const Json& value) {
   return ToolCall{name->as_string(), arguments->dump()};
 }
 
-/// One call, or a list of them.
+/// The values one after the other, as JSON or as Python writes them; none where something is no
+/// value.
+Json::Array values_in(std::string_view text) {
+  if (auto parsed = Json::parse(text)) return {*std::move(parsed)};
+  Json::Array out;
+  LiteralReader reader(text);
+  while (!reader.rest().empty()) {
+    auto value = reader.value();
+    if (!value) return {};
+    out.push_back(*std::move(value));
+  }
+  return out;
+}
+
+/// Calls one after the other, or a list of them.
 Calls parse_json(std::string_view text, const Json&) {
-  const auto parsed = Json::parse(text);
-  if (!parsed) return std::nullopt;
-  const Json::Array all = parsed->is_array() ? parsed->as_array() : Json::Array{*parsed};
+  Json::Array all = values_in(text);
+  if (all.size() == 1 && all.front().is_array()) all = Json::Array(all.front().as_array());
   std::vector<ToolCall> calls;
   for (const Json& one : all) {
     auto call = call_of(one);
@@ -136,7 +149,7 @@ const ToolFamily kFamilies[] = {
      .inner = {},
      .fits =
          [](std::string_view t) {
-           return has(t, "<tool_call>") && has(t, "\"arguments\"") && !has(t, "<function=") &&
+           return has(t, "<tool_call>") && has(t, "arguments") && !has(t, "<function=") &&
                   !has(t, "<arg_key>") && !has(t, "<tool_calls>");
          },
      .parse = parse_json,
@@ -154,13 +167,14 @@ const ToolFamily kFamilies[] = {
      .inner = {"<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"},
      .fits = [](std::string_view t) { return has(t, "<arg_key>") && has(t, "<tool_call>"); },
      .parse = parse_glm_call,
-     .arguments_key = {}},
+     .arguments_key = {},
+     .ends = {"<|user|>", "<|observation|>"}},
     {.name = "seed",
      .open = "<seed:tool_call>",
      .close = "</seed:tool_call>",
      .inner = {},
      .fits = [](std::string_view t) { return has(t, "<seed:tool_call>"); },
-     .parse = parse_tagged_call,
+     .parse = parse_seed_call,
      .arguments_key = {}},
     {.name = "minimax",
      .open = "<minimax:tool_call>",
@@ -175,6 +189,13 @@ const ToolFamily kFamilies[] = {
      .inner = {"<tool_call>", "</tool_call>"},
      .fits = [](std::string_view t) { return has(t, "<tool_calls>") && has(t, "<tool_call>"); },
      .parse = parse_hunyuan_calls,
+     .arguments_key = {}},
+    {.name = "tool-calls",
+     .open = "<tool_calls>",
+     .close = "</tool_calls>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<tool_calls>") && !has(t, "<tool_call>"); },
+     .parse = parse_json,
      .arguments_key = {}},
     {.name = "command",
      .open = "<|START_ACTION|>",
@@ -194,7 +215,7 @@ const ToolFamily kFamilies[] = {
      .open = "<function_calls>",
      .close = "</function_calls>",
      .inner = {},
-     .fits = [](std::string_view t) { return has(t, "<function_calls>"); },
+     .fits = [](std::string_view t) { return has(t, "<function_calls>") && !has(t, "DSML"); },
      .parse = parse_python,
      .arguments_key = {}},
     {.name = "gemma4",
@@ -224,6 +245,49 @@ const ToolFamily kFamilies[] = {
      .inner = {"<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"},
      .fits = [](std::string_view t) { return has(t, "<｜tool▁calls▁begin｜>"); },
      .parse = parse_deepseek_calls,
+     .arguments_key = {}},
+    {.name = "kimi",
+     .open = "<|tool_calls_section_begin|>",
+     .close = "<|tool_calls_section_end|>",
+     .inner = {"<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"},
+     .fits = [](std::string_view t) { return has(t, "<|tool_calls_section_begin|>"); },
+     .parse = parse_kimi_calls,
+     .arguments_key = {},
+     .has_numbered_ids = true},
+    {.name = "dsml",
+     .open = "<｜DSML｜function_calls>",
+     .close = "</｜DSML｜function_calls>",
+     .inner = {"｜DSML｜"},
+     .fits = [](std::string_view t) { return has(t, "DSML") && has(t, "function_calls>"); },
+     .parse = parse_dsml_calls,
+     .arguments_key = {}},
+    {.name = "dsml-v4",
+     .open = "<｜DSML｜tool_calls>",
+     .close = "</｜DSML｜tool_calls>",
+     .inner = {"｜DSML｜"},
+     .fits = [](std::string_view t) { return has(t, "DSML") && has(t, "tool_calls>"); },
+     .parse = parse_dsml_calls,
+     .arguments_key = {}},
+    {.name = "nemotron",
+     .open = "<TOOLCALL>",
+     .close = "</TOOLCALL>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<TOOLCALL>"); },
+     .parse = parse_json,
+     .arguments_key = {}},
+    {.name = "phi4",
+     .open = "<|tool_call|>",
+     .close = "<|/tool_call|>",
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<|/tool_call|>"); },
+     .parse = parse_json,
+     .arguments_key = {}},
+    {.name = "granite3",
+     .open = "<|tool_call|>",
+     .close = {},
+     .inner = {},
+     .fits = [](std::string_view t) { return has(t, "<|tool_call|>"); },
+     .parse = parse_json,
      .arguments_key = {}},
     {.name = "mistral",
      .open = "[TOOL_CALLS]",
@@ -255,6 +319,7 @@ const ToolFamily kFamilies[] = {
          },
      .parse = parse_nothing,
      .arguments_key = {},
+     .ends = {kCallMark, kReturnMark},
      .has_one_call = true,
      .has_channels = true},
 };

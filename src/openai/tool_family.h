@@ -23,9 +23,12 @@ struct ToolFamily {
   std::optional<std::vector<ToolCall>> (*parse)(std::string_view text, const Json& tools);
   /// The key of the arguments where a call is {"name": "f", KEY: {...}}; else empty.
   std::string_view arguments_key;
+  /// Tokens that end an answer, beside the model's own ends.
+  std::vector<std::string_view> ends = {};
   bool is_whole_message = false;  // a call without `open` may be, if it is all of it
   bool has_one_call = false;      // a message has one at most
   bool has_short_ids = false;     // ids of calls are 9 letters and digits
+  bool has_numbered_ids = false;  // they are functions.f:0, functions.g:1, ... in a conversation
   bool has_channels = false;  // `open` and `inner` are the marks of channels.h, which reads calls
 
   bool can_be_held() const { return has_channels || !arguments_key.empty(); }
