@@ -1,4 +1,5 @@
 // tokamak serve: answers programs over HTTP.
+#include <future>
 #include <thread>
 
 #include "apps/cli/ready_notice.h"
@@ -156,11 +157,15 @@ Result<void> run_serve(ServeFlags& flags) {
           open_pool(models, flags.pool, *server, trace.get(),
                     [&](std::vector<serve::Part> parts) { gateway.take(std::move(parts)); }));
   pool = std::move(opened.pool);
+  // A signal that comes after "READY=1" finds its handler.
+  std::promise<void> is_open;
   server->post([&] {
     gateway.open(*pool);
     server->on_signal([&] { stop(gateway); });
     server->on_hangup([&] { hang_up(flags, *server, gateway); });
+    is_open.set_value();
   });
+  is_open.get_future().wait();
   TOK_TRY(print(fmt::format("Listening on {}\n", server->url())));
   notify_systemd("READY=1");
   const bool has_keys = !flags.gateway.access.keys.empty();
