@@ -113,8 +113,9 @@ auto last_member(auto& json, std::string_view name) -> decltype(&json) {
 
 double number_of(std::string_view spelling) {
   double number = 0;
-  const char* const end = spelling.data() + spelling.size();
-  if (std::from_chars(spelling.data(), end, number).ec != std::errc::result_out_of_range) {
+  const char* const begin = spelling.data();
+  const char* const end = begin + spelling.size();
+  if (std::from_chars(begin, end, number).ec != std::errc::result_out_of_range) {
     return number;
   }
   // Nearer to 0 or to infinity than any other: the place of the first digit that counts tells.
@@ -124,7 +125,7 @@ double number_of(std::string_view spelling) {
   if (e < spelling.size()) {
     const bool is_signed = spelling[e + 1] == '-' || spelling[e + 1] == '+';
     int32_t exponent = 0;
-    const auto read = std::from_chars(spelling.data() + e + (is_signed ? 2 : 1), end, exponent);
+    const auto read = std::from_chars(begin + e + (is_signed ? 2 : 1), end, exponent);
     if (read.ec != std::errc()) exponent = INT32_MAX;
     power += spelling[e + 1] == '-' ? -int64_t{exponent} : int64_t{exponent};
   }

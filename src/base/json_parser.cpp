@@ -101,7 +101,7 @@ class Parser {
   }
 
   bool take_word() {
-    static const std::pair<std::string_view, Json> kWords[] = {
+    static const std::pair<std::string_view, Json> words[] = {
         {"true", true},
         {"false", false},
         {"null", nullptr},
@@ -109,7 +109,7 @@ class Parser {
         {"Infinity", std::numeric_limits<double>::infinity()},
         {"-Infinity", -std::numeric_limits<double>::infinity()},
     };
-    for (const auto& [word, meaning] : kWords) {
+    for (const auto& [word, meaning] : words) {
       if (!text_.substr(at_).starts_with(word)) continue;
       at_ += word.size();
       add(meaning);

@@ -137,6 +137,7 @@ Result<Engine::Compiled> compile_for(Backend& backend, const ModelFiles& files,
 /// The templates of those files; with `instead` only that one.
 Result<ChatTemplateSource> chat_templates(const ModelFiles& files, std::string_view instead) {
   std::vector<ChatTemplateSource::Named> additional;
+  additional.reserve(files.more_templates.size());
   for (const auto& [name, source] : files.more_templates) additional.push_back({name, source});
   std::optional<std::string_view> jinja;
   if (!files.chat_template.empty()) jinja = files.chat_template;
@@ -389,8 +390,11 @@ Result<std::vector<Generation>> Engine::run(std::vector<Request> requests) {
   for (size_t i = 0; i < requests.size(); ++i) {
     requests[i].done = [&, i](Result<Generation> done) {
       --left;
-      if (done) out[i] = *std::move(done);
-      if (!done) error = done.error();
+      if (done) {
+        out[i] = *std::move(done);
+      } else {
+        error = done.error();
+      }
     };
     ++left;
     TOK_TRY(const RequestId id, own->add(std::move(requests[i])));

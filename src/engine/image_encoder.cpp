@@ -36,7 +36,7 @@ Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled&
   ImageRows rows(compiled.main.plan, compiled.facts.vocab, std::move(angles),
                  tower.sees_whole_images);
   return std::unique_ptr<ImageEncoder>(
-      new ImageEncoder(compiled, files, backend, std::move(processor), std::move(rows)));
+      new ImageEncoder(tower, compiled.tower->plan, files, backend, processor, std::move(rows)));
 }
 
 Result<std::vector<float>> ImageEncoder::run_tower(const Image& image) {

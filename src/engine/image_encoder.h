@@ -49,13 +49,14 @@ class ImageEncoder {
                                                     std::span<const ImageRef> images) const;
 
  private:
-  ImageEncoder(const Engine::Compiled& compiled, const ModelFiles& files,
-               const std::unique_ptr<Backend>& backend, ImageProcessor processor, ImageRows rows)
-      : tower_(*compiled.vision),
-        plan_(compiled.tower->plan),
+  ImageEncoder(const VisionTower& tower, const Plan& plan, const ModelFiles& files,
+               const std::unique_ptr<Backend>& backend, const ImageProcessor& processor,
+               ImageRows rows)
+      : tower_(tower),
+        plan_(plan),
         files_(files),
         backend_(backend),
-        processor_(std::move(processor)),
+        processor_(processor),
         rows_(std::move(rows)) {}
   Result<std::vector<float>> run_tower(const Image& image);
 

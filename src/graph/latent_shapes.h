@@ -1,5 +1,8 @@
 // The shape rules of latent_ops.h.
 #pragma once
+#include <algorithm>
+#include <span>
+
 #include "graph/recurrent_shapes.h"
 
 namespace tokamak {
@@ -7,10 +10,16 @@ namespace tokamak {
 struct LatentRules : RecurrentRules {
   using RecurrentRules::operator();
 
+  /// The streams of a state; none of another tensor.
+  static std::span<const StateStream> streams_of(const TensorDesc& c) {
+    if (!c.state) return {};
+    return c.state->streams;
+  }
   Result<void> latents(size_t operand) const {
     const TensorDesc& c = *in[operand];
-    if (!holds_latents(c) || c.shape[0] % kPageTokens != 0 || c.state->streams[0].width % 2 != 0 ||
-        c.state->streams[1].width % 2 != 0) {
+    if (!holds_latents(c) || c.shape[0] % kPageTokens != 0 ||
+        !std::ranges::all_of(streams_of(c),
+                             [](const StateStream& s) { return s.width % 2 == 0; })) {
       return wrong(operand, "a cache [cells, rank + d] of latents in whole pages, both even");
     }
     return {};
@@ -31,7 +40,7 @@ struct LatentRules : RecurrentRules {
     TOK_TRY(activation(0));
     TOK_TRY(latents(2));
     TOK_TRY(pages(3));
-    const std::vector<StateStream>& streams = in[2]->state->streams;
+    const std::span<const StateStream> streams = streams_of(*in[2]);
     if (op.rank != streams[0].width) return wrong(2, fmt::format("latents of {}", op.rank));
     TOK_TRY(like(0, matrix(in[0]->shape[0], streams[0].width)));
     TOK_TRY(like(1, matrix(in[0]->shape[0], streams[1].width)));
@@ -42,7 +51,7 @@ struct LatentRules : RecurrentRules {
     TOK_TRY(activation(0));
     TOK_TRY(latents(2));
     TOK_TRY(pages(3));
-    const std::vector<StateStream>& streams = in[2]->state->streams;
+    const std::span<const StateStream> streams = streams_of(*in[2]);
     const Dim rank{streams[0].width}, heads = in[0]->shape[1] / rank;
     if (heads == 0 || in[0]->shape[1] != heads * rank) {
       return wrong(0, fmt::format("a multiple of {} columns", rank));

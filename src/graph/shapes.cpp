@@ -448,6 +448,7 @@ struct Rule : ExpertRules {
 Result<std::vector<TensorDesc>> infer_outputs(const Graph& graph, const Op& op,
                                               const std::vector<ValueId>& inputs) {
   std::vector<const TensorDesc*> operands;
+  operands.reserve(inputs.size());
   for (const ValueId id : inputs) operands.push_back(&graph.at(id));
   return std::visit(Rule{{{{operands, op_name(op)}}}}, op);
 }

@@ -257,7 +257,7 @@ Result<Graph> TextDecoder::build() {
   ValueId logits =
       c.head_bias ? b.linear(x, table, b.vector(head + ".bias", c.vocab)) : b.linear(x, table);
   if (c.logits_factor != 1) logits = b.scale(logits, c.logits_factor);
-  return b.finish(c.logits_cap > 0 ? b.softcap(logits, c.logits_cap) : logits);
+  return b.finish_logits(c.logits_cap > 0 ? b.softcap(logits, c.logits_cap) : logits);
 }
 
 Result<TensorFile> with_marks(const TensorFile& file,

@@ -436,7 +436,7 @@ Result<Graph> ModelBuilder::finish_embedding(ValueId x) {
   return GraphBuilder::finish(x);
 }
 
-Result<Graph> ModelBuilder::finish(ValueId logits) {
+Result<Graph> ModelBuilder::finish_logits(ValueId logits) {
   if (embeds()) {
     return unsupported("This architecture gives logits or scores only, no embeddings.");
   }

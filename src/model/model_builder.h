@@ -145,8 +145,8 @@ class ModelBuilder : public GraphBuilder {
   bool embeds() const { return options_.embedding.has_value(); }
   /// Pools the rows and applies the dense layers: [O, dimensions]. x: the normed output_rows().
   Result<Graph> finish_embedding(ValueId x);
-  /// Finishes like GraphBuilder, for logits: an error where an embedding is wanted.
-  Result<Graph> finish(ValueId logits);
+  /// Finishes the graph with logits or scores: an error where an embedding is wanted.
+  Result<Graph> finish_logits(ValueId logits);
 
   /// True when the checkpoint has the tensor, whose name is as for matrix().
   bool has(std::string_view name) const;
@@ -157,7 +157,7 @@ class ModelBuilder : public GraphBuilder {
   std::optional<ValueId> ends(uint32_t window);
   /// The matrix, and the constant with the order of its columns where they have one.
   struct Ordered {
-    ValueId matrix;
+    ValueId matrix = {};
     std::optional<ValueId> order;
   };
   /// How a matrix lies in the checkpoint, as far as its constant tells.

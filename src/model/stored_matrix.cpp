@@ -222,7 +222,7 @@ Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uin
       found.zero_format == ZeroFormat::kUnknown) {
     WeightFormat wanted = weight_format(found.dtype);
     wanted.offset = Offset::kZero;
-    found.dtype = packed_dtype(wanted).value();
+    if (const auto type = packed_dtype(wanted)) found.dtype = *type;
   }
   return found;
 }

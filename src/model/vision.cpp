@@ -52,11 +52,12 @@ ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint
   if (!cache_) {
     // One for all layers: nothing reads a layer's keys after it.
     const auto heads = uint32_t(at(k).shape[1]) / head_dim;
-    pages_ = input("pages", {pages});
-    cache_ = kv_cache("kv", kv_dtype_, Dim{pages} * kPageTokens, heads, head_dim);
+    const ValueId table = input("pages", {pages});
+    cache_ = Cache{kv_cache("kv", kv_dtype_, Dim{pages} * kPageTokens, heads, head_dim), table};
   }
-  cache_ = kv_append(k, v, *cache_, *pages_);
-  return attention(q, *cache_, *pages_, {.scale = scale, .causal = false});
+  Cache& cache = *cache_;
+  cache.cells = kv_append(k, v, cache.cells, cache.pages);
+  return attention(q, cache.cells, cache.pages, {.scale = scale, .causal = false});
 }
 
 Result<TensorDesc> position_table(const TensorFile& file, const std::string& name, uint32_t rows,

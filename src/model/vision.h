@@ -92,7 +92,11 @@ class VisionBuilder : public ModelBuilder {
   uint32_t patches_;
   DType kv_dtype_;
   std::string prefix_;
-  std::optional<ValueId> cache_, pages_, angles_;
+  struct Cache {
+    ValueId cells = {}, pages = {};
+  };
+  std::optional<Cache> cache_;
+  std::optional<ValueId> angles_;
 };
 
 /// Most patches of images of that many pixels; as many as make a row are fewest.

@@ -181,8 +181,8 @@ class Writer {
   const std::vector<Part>& parts_;
   const WriteBytes& write_;
   uint64_t rows_, piece_rows_;
-  std::array<uint64_t, kStreams.size()> row_;        // bytes of a row in each stream
-  std::array<uint64_t, kStreams.size() + 1> begin_;  // of each stream, and the end of the last
+  std::array<uint64_t, kStreams.size()> row_{};        // bytes of a row in each stream
+  std::array<uint64_t, kStreams.size() + 1> begin_{};  // of each stream, and the end of the last
   std::vector<std::byte> piece_;
 };
 

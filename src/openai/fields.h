@@ -14,6 +14,7 @@ namespace tokamak::openai {
 
 /// The endpoint of a body; a set of them has those where a field counts.
 enum Endpoint : uint32_t {
+  kNoFields = 0,  // without a body
   kChat = 1 << 0,
   kCompletions = 1 << 1,
   kEmbeddings = 1 << 2,

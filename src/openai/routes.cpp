@@ -29,9 +29,9 @@ constexpr Route kRoutes[] = {
     {"/api/embed", "POST", Action::kEmbeddings, kOllamaEmbed, Dialect::kOllama},
     {"/api/embeddings", "POST", Action::kEmbeddings, kOllamaEmbeddings, Dialect::kOllama},
     {"/api/show", "POST", Action::kOllamaShow, kOllamaShow, Dialect::kOllama},
-    {"/api/tags", "GET", Action::kOllamaTags, {}, Dialect::kOllama},
-    {"/api/ps", "GET", Action::kOllamaPs, {}, Dialect::kOllama},
-    {"/api/version", "GET", Action::kOllamaVersion, {}, Dialect::kOllama},
+    {"/api/tags", "GET", Action::kOllamaTags, kNoFields, Dialect::kOllama},
+    {"/api/ps", "GET", Action::kOllamaPs, kNoFields, Dialect::kOllama},
+    {"/api/version", "GET", Action::kOllamaVersion, kNoFields, Dialect::kOllama},
 };
 constexpr std::string_view kOneModel = "/models/";
 constexpr Route kOneModelRoute = {kOneModel, "GET", Action::kModel};

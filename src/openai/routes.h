@@ -30,7 +30,7 @@ enum class Action : uint8_t {
 struct Route {
   std::string_view path, method;
   Action action = Action::kText;
-  Endpoint endpoint = {};  // of those with a body
+  Endpoint endpoint = kNoFields;
   Dialect dialect = Dialect::kOpenAi;
 };
 

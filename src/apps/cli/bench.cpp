@@ -145,7 +145,7 @@ sound in a second; "first" is how long somebody waits for it.)");
     return command->add_option(names, values, meaning)
         ->type_name("N,...")
         ->delimiter(',')
-        ->check(Range(0, 1 << 24));
+        ->check(in_range(0, 1 << 24));
   };
   list("-p,--n-prompt,--prompt", options.prompts,
        "tokens of the prompt tests, one test for each number; 0: none")
@@ -165,7 +165,7 @@ sound in a second; "first" is how long somebody waits for it.)");
                        "sequences that generate at once, one test for each number; 1: one alone")
           ->type_name("N,...")
           ->delimiter(',')
-          ->check(Range(1, kMaxSequences))
+          ->check(in_range(1, kMaxSequences))
           ->capture_default_str();
   command
       ->add_option("--arriving", options.arriving,
@@ -173,9 +173,9 @@ sound in a second; "first" is how long somebody waits for it.)");
                    "time between their tokens meanwhile; 0: none")
       ->type_name("N")
       ->needs(sequences)
-      ->check(Range(0, 1 << 24));
+      ->check(in_range(0, 1 << 24));
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
-      ->check(Range(1, 1000))
+      ->check(in_range(1, 1000))
       ->capture_default_str();
   Option* sampled =
       command->add_flag("--sampled", options.sampled,
@@ -190,15 +190,15 @@ sound in a second; "first" is how long somebody waits for it.)");
                    "a model that sees: the way from an image of that many pixels a side to the "
                    "first token, instead of all tests of text")
       ->type_name("PIXELS")
-      ->check(Range(1, 8192));
+      ->check(in_range(1, 8192));
   command
       ->add_option("--seconds", options.seconds,
                    "of sound that is heard, or said at most; default: 30 heard, 10 said")
       ->type_name("S")
-      ->check(Range(0.1, 3600.0));
+      ->check(in_range(0.1, 3600.0));
   command
       ->add_option("--heard-tokens", options.heard_tokens, "tokens that are written of that sound")
-      ->check(Range(1, 1 << 16))
+      ->check(in_range(1, 1 << 16))
       ->capture_default_str();
   command
       ->add_option("--codec", options.codec,
@@ -206,10 +206,10 @@ sound in a second; "first" is how long somebody waits for it.)");
       ->type_name("PATH")
       ->check(not_empty("the path of a codec"));
   command->add_option("--texts", options.texts, "texts that are embedded, or pairs that are ranked")
-      ->check(Range(1, 1 << 20))
+      ->check(in_range(1, 1 << 20))
       ->capture_default_str();
   command->add_option("--text-tokens", options.text_tokens, "tokens of each of them")
-      ->check(Range(1, 1 << 20))
+      ->check(in_range(1, 1 << 20))
       ->capture_default_str();
   Option* no_check = command->add_flag("--no-check", flags->no_check, "do not compare");
   command
@@ -219,7 +219,7 @@ sound in a second; "first" is how long somebody waits for it.)");
   command
       ->add_option("--reference", options.reference,
                    "what --check compares with: the CPU, which is slow, or another backend")
-      ->check(OneOf({"cpu", "webgpu", "cuda"}))
+      ->check(one_of({"cpu", "webgpu", "cuda"}))
       ->excludes(no_check)
       ->capture_default_str();
   Option* json = command->add_flag(
@@ -230,7 +230,7 @@ sound in a second; "first" is how long somebody waits for it.)");
           "only the tests, in the form of llama-bench: md is a Markdown table, json a list "
           "of objects with each repetition, csv the same as lines")
       ->type_name("FORM")
-      ->check(OneOf({"md", "json", "csv"}))
+      ->check(one_of({"md", "json", "csv"}))
       ->excludes(json);
   command->callback([flags, command, &action] {
     action = [flags, command] { return run_bench(*flags, *command); };

@@ -145,12 +145,12 @@ when a limit is reached: 1 GiB of kernels, 16 GiB of quantized weights.
 Models are not part of it: `tokamak list`, `tokamak rm`.)");
   auto flags = std::make_shared<CacheFlags>();
   command->add_option("ACTION", flags->action, "show, clear or prune")
-      ->check(OneOf({"show", "clear", "prune"}))
+      ->check(one_of({"show", "clear", "prune"}))
       ->default_val("show");
   std::vector<std::string> kinds = {"all"};
   for (const CacheKind& kind : kCacheKinds) kinds.emplace_back(kind.name);
   command->add_option("CACHE", flags->which, "for clear: " + names())
-      ->check(OneOf(std::move(kinds)))
+      ->check(one_of(std::move(kinds)))
       ->default_val("all");
   command->add_flag("--json", flags->json, "for show: a list of objects instead of a table");
   command->add_flag("-y,--yes", flags->yes, "for clear: do not ask");

@@ -435,13 +435,13 @@ void add_chat(App& app, Action& action) {
   command
       ->add_option("--memory-budget", flags->memory_budget,
                    "most tokens of it; default: a quarter of the context, at most 1024")
-      ->check(Range(1, 1 << 20))
+      ->check(in_range(1, 1 << 20))
       ->needs(memory);
   command
       ->add_option("--megapixels", flags->megapixels,
                    "images of /image are made smaller, to this; 0: text only")
       ->capture_default_str()
-      ->check(Range(0.0, 16.0));
+      ->check(in_range(0.0, 16.0));
   command->add_flag("-v,--stats", flags->stats, "tokens and speed after each answer");
   command->callback([flags, &action] { action = [flags] { return run_chat(*flags); }; });
 }

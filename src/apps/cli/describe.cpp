@@ -178,7 +178,7 @@ Examples:
       ->add_option("--megapixels", flags->megapixels,
                    "larger images are made smaller, to this; one takes up to 1,024 tokens")
       ->capture_default_str()
-      ->check(Range(0.01, 16.0));
+      ->check(in_range(0.01, 16.0));
   flags->sampling.add(*command);
   command->add_flag("--json", flags->json, "one JSON object instead of streamed text");
   command->callback([flags, &action] { action = [flags] { return describe(*flags); }; });

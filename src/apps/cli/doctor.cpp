@@ -49,11 +49,11 @@ Examples:
   auto flags = std::make_shared<DoctorFlags>();
   command->add_option("--backend", flags->backend, "only devices of cuda or of webgpu")
       ->type_name("NAME")
-      ->check(OneOf({"cuda", "webgpu"}));
+      ->check(one_of({"cuda", "webgpu"}));
   command
       ->add_option("--device", flags->device,
                    "only the device of this number, of each backend where --backend names none")
-      ->check(Range(0, 65535));
+      ->check(in_range(0, 65535));
   Option* kernels = command->add_flag("--kernels", flags->kernels, "a line for every kernel");
   command->add_flag("--json", flags->json, "one JSON object, with every kernel")->excludes(kernels);
   command->callback([flags, &action] { action = [flags] { return run_doctor(*flags); }; });

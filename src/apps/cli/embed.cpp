@@ -173,14 +173,14 @@ Examples:
   command
       ->add_option("--dimensions", flags->dimensions,
                    "only the first N numbers, brought to unit length again (Matryoshka)")
-      ->check(Range(1, 1 << 20));
+      ->check(in_range(1, 1 << 20));
   command->add_flag("--no-normalize", flags->no_normalize, "keep the length of the vectors");
   command->add_flag("--truncate", flags->truncate, "cut texts that are too long");
   command
       ->add_option("--pooling", flags->pooling,
                    "mean, last or cls: for a model without modules.json")
       ->type_name("KIND")
-      ->check(OneOf({"mean", "last", "cls"}));
+      ->check(one_of({"mean", "last", "cls"}));
   Option* json = command->add_flag("--json", flags->json,
                                    "one JSON object per text: index, text, tokens, embedding");
   command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else")

@@ -222,18 +222,18 @@ void add_views(App& command, InspectFlags& flags) {
       command
           .add_option("--n-tokens", flags.request.tokens,
                       "bytes and FLOP of a step of that many tokens")
-          ->check(Range(1, 1 << 20))
+          ->check(in_range(1, 1 << 20))
           ->capture_default_str(),
       command
           .add_option("--sequences", flags.sequences,
                       "sequences that run at once: the KV cache and states of --memory are for all")
-          ->check(Range(1, kMaxSequences))
+          ->check(in_range(1, kMaxSequences))
           ->capture_default_str(),
       command
           .add_option("--megapixels", flags.megapixels,
                       "the summary and --memory are of a model that reads images of that many; 0: "
                       "text only")
-          ->check(Range(0.0, 16.0))
+          ->check(in_range(0.0, 16.0))
           ->capture_default_str(),
       command.add_option("-d,--depth", flags.request.depth, "... after this many others")
           ->capture_default_str()};

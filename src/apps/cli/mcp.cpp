@@ -59,7 +59,7 @@ Examples:
   flags->model.add(*command, ModelFlags::Model::kOptional);
   command->add_option("--max-sequences", flags->sequences, "answers that are generated at once")
       ->capture_default_str()
-      ->check(Range(1, int(kMaxSequences)));
+      ->check(in_range(1, int(kMaxSequences)));
   command->callback([flags, &action] { action = [flags] { return run_mcp(*flags); }; });
 }
 

@@ -21,11 +21,11 @@ void MeasuredText::add(App& command) {
   command
       .add_option("--windows,--chunks", windows_,
                   "stop after N windows; default: as many as the text has")
-      ->check(Range(1, 1 << 24));
+      ->check(in_range(1, 1 << 24));
   command.get_option("--context")
       ->describe("tokens of a window, of which the second half counts")
       ->default_val(kWindow)
-      ->check(Range(kMinWindow, 1 << 24));
+      ->check(in_range(kMinWindow, 1 << 24));
 }
 
 Result<void> MeasuredText::read() {

@@ -23,10 +23,10 @@ struct SizeFlags {
     command
         .add_option("--chunk-tokens", tokens,
                     "most tokens of a chunk, which is what is found as one")
-        ->check(Range(8, 1 << 16))
+        ->check(in_range(8, 1 << 16))
         ->capture_default_str();
     command.add_option("--overlap", overlap, "most tokens that a chunk has of the one before it")
-        ->check(Range(0, 1 << 15))
+        ->check(in_range(0, 1 << 15))
         ->capture_default_str();
   }
   Result<memory::ChunkSizes> sizes() const {
@@ -374,7 +374,7 @@ Examples:
       ->check(not_empty("a regular expression"));
   command->add_option("--keep", flags->kept, "keys, email or cards: leave them in (repeatable)")
       ->type_name("KIND")
-      ->check(OneOf({"keys", "email", "cards"}));
+      ->check(one_of({"keys", "email", "cards"}));
   flags->sizes.add(*command);
   command->add_flag("--json", flags->json, "one JSON object per text");
   add_store(*command, flags->store);

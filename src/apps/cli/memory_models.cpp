@@ -30,7 +30,7 @@ void EmbedderFlags::add(App& command) {
   model_.add(command, ModelFlags::Model::kByName);
   command.add_option("--pooling", pooling_, "mean, last or cls: for a model without modules.json")
       ->type_name("KIND")
-      ->check(OneOf({"mean", "last", "cls"}));
+      ->check(one_of({"mean", "last", "cls"}));
 }
 
 Result<OpenEmbedder> EmbedderFlags::open(const memory::Store& store) const {

@@ -23,7 +23,7 @@ struct QuestionFlags {
         .add_option("--by", by,
                     "words (BM25), vectors (their cosine), or both; words needs no model")
         ->type_name("KIND")
-        ->check(OneOf({"both", "words", "vectors"}))
+        ->check(one_of({"both", "words", "vectors"}))
         ->capture_default_str();
     command
         .add_option("--rerank", reranker,
@@ -130,7 +130,7 @@ Examples:
   tokamak memory search holiday --source '*/letters/*' --since 365d --json)");
   auto flags = std::make_shared<SearchFlags>();
   command->add_option("--top", flags->top, "only the best N")
-      ->check(Range(1, 1000))
+      ->check(in_range(1, 1000))
       ->capture_default_str();
   flags->question.add(*command);
   command->callback([flags, &action] { action = [flags] { return run_search(*flags); }; });
@@ -146,7 +146,7 @@ Examples:
   tokamak memory recall "what did we decide" --json       {context, records, tokens})");
   auto flags = std::make_shared<RecallFlags>();
   command->add_option("--budget", flags->budget, "most tokens of the whole text")
-      ->check(Range(0, 1 << 20))
+      ->check(in_range(0, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--for", flags->answering,

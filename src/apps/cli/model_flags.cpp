@@ -40,19 +40,19 @@ std::optional<ForcedVariants> parse_forced(const std::string& flag, std::string&
 Validator fusion_pass() {
   std::vector<std::string> names;
   for (const fuse::Pass& pass : fuse::passes()) names.emplace_back(pass.name);
-  return OneOf(std::move(names));
+  return one_of(std::move(names));
 }
 
 Validator quantized_type() {
-  return OneOf({"q8", "q4"});
+  return one_of({"q8", "q4"});
 }
 
 Validator known_backend() {
-  return OneOf({"auto", "cuda", "webgpu", "cpu"});
+  return one_of({"auto", "cuda", "webgpu", "cpu"});
 }
 
 Validator cache_type() {
-  return OneOf({"auto", "f32", "f16", "q8"});
+  return one_of({"auto", "f32", "f16", "q8"});
 }
 
 /// Kernels of a plan that differ in more than their sizes, about as many as are compiled.
@@ -182,12 +182,12 @@ void ModelFlags::add_device_options(App& command) {
       ->check(known_backend())
       ->group(kDeviceOptions);
   command.add_option("--device", device_, "device of the backend, numbered as by `tokamak doctor`")
-      ->check(Range(0, 65535))
+      ->check(in_range(0, 65535))
       ->group(kDeviceOptions);
   command
       .add_option("-c,--context,--ctx-size", options_.context,
                   "positions for prompt and answer together; default: the model's, at most 4096")
-      ->check(Range(1, 1 << 24))
+      ->check(in_range(1, 1 << 24))
       ->group(kDeviceOptions);
   command
       .add_option(
@@ -225,7 +225,7 @@ void ModelFlags::add_developer_options(App& command) {
   command
       .add_option("--chunk", options_.chunk,
                   "most tokens in a prefill step; default: 512, with matrix units up to 4096")
-      ->check(Range(1, 4096))
+      ->check(in_range(1, 4096))
       ->group(kDeveloperOptions);
   command.add_option("--disable-pass", disabled_, "leave out a fusion pass (repeatable)")
       ->type_name("PASS")

@@ -10,8 +10,9 @@ namespace tokamak::cli {
 template <typename T>
 std::optional<T> number_of(std::string_view text) {
   T value{};
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto read = std::from_chars(begin, end, value);
   if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return value;
 }

@@ -459,6 +459,7 @@ Result<void> App::check_company() const {
     for (const auto& others : option->needed_any_) {
       if (std::ranges::any_of(others, is_there)) continue;
       std::vector<std::string_view> names;
+      names.reserve(others.size());
       for (const Option* other : others) names.push_back(other->name());
       return mistake(
           fmt::format("{} does nothing without {}", option->name(), fmt::join(names, " or ")));

@@ -29,11 +29,11 @@ using Validator = std::function<Mistake(const std::string& value)>;
 std::string not_expected(std::string_view value, std::string_view expected);
 
 /// Numbers from `least` to `most`; whole ones where both are.
-Validator Range(int64_t least, int64_t most);
-Validator Range(int least, int most);
-Validator Range(double least, double most);
+Validator in_range(int64_t least, int64_t most);
+Validator in_range(int least, int most);
+Validator in_range(double least, double most);
 /// One of these words.
-Validator OneOf(std::vector<std::string> words);
+Validator one_of(std::vector<std::string> words);
 /// A size as 6GiB, or with `may_be_share` a share as 70%. A number alone is bytes, of which less
 /// than 1 MiB is hardly meant.
 Validator size_text(bool may_be_share);

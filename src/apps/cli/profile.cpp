@@ -66,18 +66,18 @@ takes when launches follow one another without a stop.)");
   flags->model.add(*command, ModelFlags::Model::kOptional);
   ProfileOptions& options = flags->options;
   Option* tokens = command->add_option("--n-tokens", options.tokens, "tokens of the step")
-                       ->check(Range(1, 1 << 20))
+                       ->check(in_range(1, 1 << 20))
                        ->capture_default_str();
   command
       ->add_option("--sequences", options.sequences,
                    "instead: a step that decodes a token of each of that many sequences")
-      ->check(Range(1, kMaxSequences))
+      ->check(in_range(1, kMaxSequences))
       ->excludes(tokens);
   command->add_option("-d,--depth", options.depth, "positions already taken")
-      ->check(Range(0, 1 << 24))
+      ->check(in_range(0, 1 << 24))
       ->capture_default_str();
   command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
-      ->check(Range(1, 1000))
+      ->check(in_range(1, 1000))
       ->capture_default_str();
   command
       ->add_option("--html", flags->html,

@@ -199,7 +199,7 @@ The model may be packed itself, but then it loses bits twice.)");
       ->add_option("--threads", flags->threads,
                    "how many rows are rounded at once [default: all cores]; the bytes of the file "
                    "are the same with any number")
-      ->check(Range(1, 1024));
+      ->check(in_range(1, 1024));
   command->extra_words("the file to write is -o FILE, its type --type TYPE");
   command->require_one_of({output, dry_run});
   command->callback([flags, &action] { action = [flags] { return run_quantize(*flags); }; });

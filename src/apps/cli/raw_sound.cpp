@@ -24,15 +24,15 @@ void add_raw_sound_options(App& command, RawSoundFlags& flags, const std::string
       .add_option("--input-format", flags.format,
                   "standard input is samples without a header, by ffmpeg's names: u8, s16le, "
                   "s24le, s32le, f32le")
-      ->check(OneOf({std::begin(kPcmFormatNames), std::end(kPcmFormatNames)}))
+      ->check(one_of({std::begin(kPcmFormatNames), std::end(kPcmFormatNames)}))
       ->group(group);
   command.add_option("--rate", flags.rate, "of those: samples a second")
       ->capture_default_str()
-      ->check(Range(1000, 768'000))
+      ->check(in_range(1000, 768'000))
       ->group(group);
   command.add_option("--channels", flags.channels, "of those")
       ->capture_default_str()
-      ->check(Range(1, 32))
+      ->check(in_range(1, 32))
       ->group(group);
 }
 

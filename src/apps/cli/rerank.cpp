@@ -80,7 +80,7 @@ Examples:
       ->type_name("FILE")
       ->check(not_empty("the path of a file, or -"))
       ->excludes(documents);
-  command->add_option("--top", flags->top, "only the best N")->check(Range(1, 1 << 20));
+  command->add_option("--top", flags->top, "only the best N")->check(in_range(1, 1 << 20));
   command
       ->add_option("--instruction", flags->instruction,
                    "what counts as an answer, for models that are told (Qwen3-Reranker)")

@@ -309,7 +309,7 @@ void add_run(App& app, Action& action) {
       ->add_option("--logprobs", flags->logprobs,
                    "with --json: log-probability of each token and of the N best others")
       ->needs(json)
-      ->check(Range(0, 100));
+      ->check(in_range(0, 100));
   command->add_flag("-v,--stats", flags->stats, "speed on standard error, also into a pipe");
   command->callback([flags, prompt, &action] {
     flags->prompt_given = prompt->count() > 0;

@@ -102,7 +102,7 @@ void SamplingFlags::add_limits(App& command) {
       .add_option("-n,--max-tokens", max_tokens_,
                   "most tokens to generate; -1: up to the end, or as many as the context has room "
                   "for")
-      ->check(Range(-1, INT32_MAX))
+      ->check(in_range(-1, INT32_MAX))
       ->capture_default_str();
   command.add_option("--stop", stop_, "end at this text, which is not shown (repeatable)")
       ->check(not_empty("a text"));
@@ -196,7 +196,7 @@ void SamplingFlags::add_sampling(App& command) {
       })
       ->group(group);
   command.add_option("--seed", seed_, "same seed, same text; default: a new one each time")
-      ->check(Range(int64_t{0}, INT64_MAX))  // as JSON shows it
+      ->check(in_range(int64_t{0}, INT64_MAX))  // as JSON shows it
       ->group(group);
 }
 

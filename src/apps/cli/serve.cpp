@@ -184,17 +184,17 @@ void add_network_options(App& command, ServeFlags& flags) {
   command.add_option("--port", flags.port, "the port; 0: one that is free, which the output says")
       ->capture_default_str()
       ->environment("TOKAMAK_PORT")
-      ->check(Range(0, 65535));
+      ->check(in_range(0, 65535));
   command
       .add_option("--drain", flags.gateway.drain_seconds,
                   "seconds that requests under way have to end when the server is told to stop")
       ->capture_default_str()
-      ->check(Range(0.0, 86400.0));
+      ->check(in_range(0.0, 86400.0));
   command
       .add_option("--log", flags.log, "a line for each answer on standard error: text, json, off")
       ->type_name("FORMAT")
       ->capture_default_str()
-      ->check(OneOf({"text", "json", "off"}));
+      ->check(one_of({"text", "json", "off"}));
   command
       .add_option("--trace", flags.trace,
                   "write steps and requests with their times into this file, which Perfetto "
@@ -206,7 +206,7 @@ void add_network_options(App& command, ServeFlags& flags) {
   command
       .add_option("--time-scale", flags.time_scale,
                   "multiplies the times that a connection has: for tests")
-      ->check(Range(0.001, 1000.0))
+      ->check(in_range(0.001, 1000.0))
       ->group(kDeveloperOptions);
 }
 
@@ -255,7 +255,7 @@ void add_access_options(App& command, ServeFlags& flags) {
       .add_option("--max-key-requests", flags.gateway.requests_of_key,
                   "requests of one key that may be under way at once, waiting ones among them; "
                   "default: no limit of its own")
-      ->check(Range(1, 1 << 20))
+      ->check(in_range(1, 1 << 20))
       ->group(kGroup);
   command
       .add_option("--allowed-host", flags.gateway.access.hosts,
@@ -305,13 +305,13 @@ keys and of the certificate again.)");
   command->add_option("--max-body", flags->max_body_mib, "largest body of a request, in MiB")
       ->type_name("MIB")
       ->capture_default_str()
-      ->check(Range(1, 1024));
+      ->check(in_range(1, 1024));
   command
       ->add_option("--max-bodies", flags->max_bodies_mib,
                    "bodies of all requests together that are on their way or wait, in MiB")
       ->type_name("MIB")
       ->capture_default_str()
-      ->check(Range(1, 1 << 20));
+      ->check(in_range(1, 1 << 20));
   add_pool_options(*command, flags->pool);
   flags->defaults.add(*command);
   add_access_options(*command, *flags);

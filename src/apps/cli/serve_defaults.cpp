@@ -28,7 +28,7 @@ void ServeDefaults::add(App& command) {
       .add_option("--pooling", pooling_,
                   "mean, last or cls: the first MODEL, which has no modules.json, makes embeddings")
       ->type_name("KIND")
-      ->check(OneOf({"mean", "last", "cls"}))
+      ->check(one_of({"mean", "last", "cls"}))
       ->group(kGroup);
 }
 

@@ -235,7 +235,7 @@ void add_pool_options(App& command, PoolFlags& flags) {
       .add_option("--max-loaded", flags.max_loaded,
                   "most models in memory at once; the one that was used least recently leaves; "
                   "default: as many as fit")
-      ->check(Range(1, 4096))
+      ->check(in_range(1, 4096))
       ->group(kGroup);
   command.add_option("--pin", flags.pins, "a model that never leaves memory (repeatable)")
       ->type_name("NAME")
@@ -256,18 +256,18 @@ void add_pool_options(App& command, PoolFlags& flags) {
       .add_option("--max-sequences", flags.sequences,
                   "answers of a model that are generated at once")
       ->capture_default_str()
-      ->check(Range(1, int(kMaxSequences)));
+      ->check(in_range(1, int(kMaxSequences)));
   command
       .add_option("--max-queue", flags.max_queue,
                   "requests of a model that wait for one of those to end; more are told to come "
                   "again")
       ->capture_default_str()
-      ->check(Range(0, 1 << 20));
+      ->check(in_range(0, 1 << 20));
   command
       .add_option("--megapixels", flags.megapixels,
                   "larger images are made smaller, to this, by models that read some; 0: text only")
       ->capture_default_str()
-      ->check(Range(0.0, 16.0));
+      ->check(in_range(0.0, 16.0));
 }
 
 Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const PoolFlags& pool) {

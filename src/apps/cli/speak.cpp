@@ -172,7 +172,7 @@ Examples:
                    "wav, flac, opus (in Ogg), mp3 or pcm (16 bits); without it as the file's name "
                    "ends, for - wav")
       ->type_name("KIND")
-      ->check(OneOf({"wav", "flac", "opus", "mp3", "pcm"}));
+      ->check(one_of({"wav", "flac", "opus", "mp3", "pcm"}));
   command->add_flag("--json", flags->json,
                     "one JSON object about the sound on standard output: seconds, seed, timings");
   command->add_flag("-v,--stats", flags->stats,
@@ -196,7 +196,7 @@ Examples:
       ->add_option("-n,--max-tokens", flags->options.frames.max_tokens,
                    "most tokens of what is said at once, a sentence or some: four for 80 ms")
       ->capture_default_str()
-      ->check(Range(4, 1 << 20));
+      ->check(in_range(4, 1 << 20));
   SamplingParams& sampling = flags->options.frames.sampling;
   const char* const group = "Sampling options";
   command->add_option("--temp,--temperature", sampling.temperature, "temperature; 0 is greedy")
@@ -217,7 +217,7 @@ Examples:
       ->check(sampling_range(&SamplingParams::repetition_penalty, "a number from 0.01 to 100"))
       ->group(group);
   command->add_option("--seed", flags->seed, "same seed, same sound; default: a new one each time")
-      ->check(Range(int64_t{0}, INT64_MAX))
+      ->check(in_range(int64_t{0}, INT64_MAX))
       ->group(group);
   command->callback([flags, command, &action] {
     flags->has_seed = command->count("--seed") > 0;

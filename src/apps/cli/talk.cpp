@@ -169,7 +169,7 @@ void add_sound_options(App& command, TalkFlags& flags) {
       .add_option("--pause", flags.options.endpoint.pause_seconds,
                   "seconds of silence after which you have said what you wanted to")
       ->capture_default_str()
-      ->check(Range(0.2, 5.0))
+      ->check(in_range(0.2, 5.0))
       ->group(kGroup);
   command
       .add_flag("--no-interruptions", flags.no_interruptions,
@@ -226,7 +226,7 @@ Examples:
       ->add_option("--max-piece", flags->speaking.frames.max_tokens,
                    "most tokens of what is said at once, a sentence or some: four for 80 ms")
       ->capture_default_str()
-      ->check(Range(4, 1 << 20));
+      ->check(in_range(4, 1 << 20));
   add_chat_template(*command, flags->chat_template);
   flags->think.add(*command, nullptr);
   add_sound_options(*command, *flags);

@@ -56,12 +56,12 @@ void ThinkFlags::add(App& command, const Option* needed) {
               "on, off, or hide: let a model reason that can, and show it or not; without it "
               "the model decides, a terminal shows it, and a pipe gets the answer alone")
           ->type_name("MODE")
-          ->check(OneOf({"on", "off", "hide"}))
+          ->check(one_of({"on", "off", "hide"}))
           ->group(kGroup);
   budget_option_ = command
                        .add_option("--think-budget", budget_,
                                    "most tokens of reasoning; the answer follows then")
-                       ->check(Range(0, 1 << 24))
+                       ->check(in_range(0, 1 << 24))
                        ->group(kGroup);
   Option* variables =
       command

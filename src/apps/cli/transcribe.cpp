@@ -213,7 +213,7 @@ Examples:
       ->add_option("--temp,--temperature", flags->options.temperature,
                    "how freely words are chosen in the first attempt")
       ->capture_default_str()
-      ->check(Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   command->add_option("--seed", flags->options.seed, "of what is chosen freely")
       ->capture_default_str();
   add_raw_sound_options(*command, flags->raw, "Samples without a header");

@@ -38,12 +38,12 @@ Examples:
   flags->model.add(*command, ModelFlags::Model::kOptional);
   TuneOptions& options = flags->options;
   command->add_option("-d,--depth", options.depth, "positions before the step that is timed")
-      ->check(Range(0, 1 << 24))
+      ->check(in_range(0, 1 << 24))
       ->capture_default_str();
   command
       ->add_option("-r,--repetitions,--rounds", options.rounds,
                    "runs of each kernel after one to warm up")
-      ->check(Range(1, 1000))
+      ->check(in_range(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", flags->json, "one JSON object");
   command->callback([flags, &action] { action = [flags] { return run_tune(*flags); }; });

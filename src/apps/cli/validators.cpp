@@ -12,7 +12,7 @@ std::string not_expected(std::string_view value, std::string_view expected) {
   return fmt::format(" is \"{}\", expected {}", value, expected);
 }
 
-Validator Range(int64_t least, int64_t most) {
+Validator in_range(int64_t least, int64_t most) {
   return [=](const std::string& text) -> std::string {
     const auto value = number_of<int64_t>(text);
     if (value && *value >= least && *value <= most) return "";
@@ -20,11 +20,11 @@ Validator Range(int64_t least, int64_t most) {
   };
 }
 
-Validator Range(int least, int most) {
-  return Range(int64_t{least}, int64_t{most});
+Validator in_range(int least, int most) {
+  return in_range(int64_t{least}, int64_t{most});
 }
 
-Validator Range(double least, double most) {
+Validator in_range(double least, double most) {
   return [=](const std::string& text) -> std::string {
     const auto value = number_of<double>(text);
     if (value && *value >= least && *value <= most) return "";  // NaN fails, too
@@ -32,7 +32,7 @@ Validator Range(double least, double most) {
   };
 }
 
-Validator OneOf(std::vector<std::string> words) {
+Validator one_of(std::vector<std::string> words) {
   return [words = std::move(words)](const std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
     const std::span<const std::string> all = words;
@@ -69,7 +69,7 @@ Validator time_text_of(char unit) {
 }
 
 double seconds_of(std::string_view text, char unit) {
-  return *parse_seconds(text, unit);
+  return parse_seconds(text, unit).value_or(0);
 }
 
 Validator not_empty(const std::string& expected) {

@@ -63,7 +63,8 @@ Result<Graph> build(const ConfigReader& config, const TensorFile& file, const Bu
   const bool is_bert = family == Family::kBert;
   x = b.projection(b.first_row(x), is_bert ? "pooler.dense" : "/classifier.dense", c.hidden, true);
   x = b.activate(Activation::kTanh, x);
-  return b.finish(b.projection(x, is_bert ? "/classifier" : "/classifier.out_proj", 1, true));
+  return b.finish_logits(
+      b.projection(x, is_bert ? "/classifier" : "/classifier.out_proj", 1, true));
 }
 
 }  // namespace

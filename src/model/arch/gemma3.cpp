@@ -136,7 +136,7 @@ Result<Graph> build_gemma3(const ConfigReader& config, const TensorFile& file,
   if (b.embeds()) return b.finish_embedding(x);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
   ValueId logits = b.linear(x, table);
-  return b.finish(c.logit_cap > 0 ? b.softcap(logits, c.logit_cap) : logits);
+  return b.finish_logits(c.logit_cap > 0 ? b.softcap(logits, c.logit_cap) : logits);
 }
 
 }  // namespace tokamak

@@ -11,7 +11,7 @@ template <typename Config, bool kAddsOne = false>
 struct LayerBase {
   ModelBuilder& b;
   const Config& c;
-  uint32_t index;
+  uint32_t index = 0;
   std::string p = fmt::format("layers.{}.", index);
 
   ValueId norm(const char* name, ValueId x, uint32_t size) const {

@@ -130,7 +130,7 @@ Result<Graph> decoder_graph(const Lfm2Config& c, const TensorFile& file,
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) x = Layer{{b, c, i}}(x);
   x = b.rms_norm(b.output_rows(x), b.vector("embedding_norm.weight", c.hidden), c.eps);
   if (!c.tied) table = b.matrix("lm_head.weight", c.vocab, c.hidden);
-  return b.finish(b.linear(x, table));
+  return b.finish_logits(b.linear(x, table));
 }
 
 ModelFacts facts_of(const Lfm2Config& c) {

@@ -139,7 +139,7 @@ Result<Graph> build_modernbert_ranker(const ConfigReader& whole, const TensorFil
   x = pooling == "cls" ? b.first_row(x) : b.mean_rows(x);
   x = b.activate(activation, b.projection(x, "/head.dense", c.hidden, bias));
   x = b.normed(x, "/head.norm", c.eps, c.norm_bias);
-  return b.finish(b.projection(x, "/classifier", 1, true));
+  return b.finish_logits(b.projection(x, "/classifier", 1, true));
 }
 
 }  // namespace tokamak

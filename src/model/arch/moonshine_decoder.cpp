@@ -75,7 +75,7 @@ Result<Graph> build_moonshine_decoder(const MoonshineDecoder& c, const TensorFil
   }
   x = b.normed(b.output_rows(x), "decoder.norm", kMoonshineEps, false);
   if (!c.tied) table = b.matrix("/proj_out.weight", c.vocab, c.hidden);
-  return b.finish(b.linear(x, table));
+  return b.finish_logits(b.linear(x, table));
 }
 
 void keep_for_decoder(SpeechBuilder& b, const MoonshineDecoder& c, ValueId x) {

@@ -102,7 +102,7 @@ Result<Graph> build_whisper(const ConfigReader& config, const TensorFile& file,
   for (uint32_t i = 0; i < c.decoder.layers && b.ok(); ++i) x = whisper::decoder_block(b, c, i, x);
   x = b.normed(b.output_rows(x), "decoder.layer_norm", whisper::kEps);
   if (!c.tied) table = b.matrix("/proj_out.weight", c.vocab, c.hidden);
-  return b.finish(b.linear(x, table));
+  return b.finish_logits(b.linear(x, table));
 }
 
 }  // namespace tokamak

@@ -35,8 +35,8 @@ class AddedTokens {
   /// A part of a text: a token, or what is between tokens.
   struct Part {
     std::optional<uint32_t> id;
-    size_t begin;
-    size_t end;
+    size_t begin = 0;
+    size_t end = 0;
   };
   enum class Stage : uint8_t { kRawText, kNormalizedText };
 

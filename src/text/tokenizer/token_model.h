@@ -31,7 +31,7 @@ class WordCache {
 
  private:
   struct Entry {
-    std::array<char, kMaxWordBytes> word;
+    std::array<char, kMaxWordBytes> word{};
     uint32_t bytes = 0;
     uint32_t count = 0;
     size_t first = 0;
