@@ -62,6 +62,10 @@ std::vector<std::byte> random_matrix(DType dtype, uint64_t rows, uint64_t column
     }
   };
   if (f.code == Code::kE4M3) finite(Stream::kLow);
+  if (f.has_zeros()) {
+    // Zeros that q may be: weights stay within twice the range.
+    for (std::byte& byte : bytes_of(Stream::kZeros)) byte &= std::byte((1 << f.bits) - 1);
+  }
   const float unit = 1 / largest_value(f);
   switch (f.scale) {
     case ScaleType::kF16:
