@@ -51,6 +51,7 @@ class Writer {
     if (format_.code == Code::kInteger) return add("integers");
     if (format_.code == Code::kE4M3) return add("floats8");
     const Levels& levels = *format_.levels;
+    if (&levels == &kE2m1Levels) return add("level_fp4");
     if (levels.unit == 0) {
       add("level_floats");
       for (uint32_t q = 0; q < levels.values.size(); ++q) {
