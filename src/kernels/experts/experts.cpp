@@ -7,6 +7,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/experts/expert_sizes.h"
 #include "kernels/launch.h"
+#include "kernels/linear/matrix_tile.h"
 #include "kernels/quant/codec.h"
 
 namespace tokamak {
@@ -144,11 +145,6 @@ void expert_sum_reference(const CpuCall& call) {
   }
 }
 
-/// Workgroups per token: none when there is one row whatever the step's tokens.
-Extent per_row(const Problem& p) {
-  return {1, p.outputs[0].shape[0] == kTokens ? 1u : 0u};
-}
-
 template <bool kSubgroups>
 Launch route_launch(const Problem& p, const DeviceInfo&) {
   const Route& op = p.as<Route>();
@@ -185,12 +181,6 @@ Launch route_launch(const Problem& p, const DeviceInfo&) {
 
 // expert_linear
 
-std::string matmul_refuses(const Problem& p, const DeviceInfo&) {
-  const auto* glu = std::get_if<ExpertGlu>(p.op);
-  if (glu != nullptr && glu->norm) return "norms no rows";
-  return has_many_tokens(p) ? refuses_width(p) : "is for several tokens";
-}
-
 bool has_bias(const Problem& p) {
   return std::holds_alternative<ExpertLinear>(*p.op) && p.inputs.size() == 4;
 }
@@ -209,36 +199,82 @@ Launch matvec(const Problem& p, const DeviceInfo&) {
                                    {"HELD", s.held},
                                    {"IN", s.in},
                                    {"OUT", s.out},
+                                   {"TOP_K", s.top_k},
                                    {"X_ROWS", s.x_rows},
                                    {"GLU", 0u},
                                    activation_constant(Activation::kIdentity)},
                      .sources = with_reduction(
                          kSubgroups, {kActivationSource, bias_source(p), "experts/results.wgsl",
                                       "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
-                     .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}}});
+                     .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}, .z = per_row(p)}});
 }
 
-Launch matmul(const Problem& p, const DeviceInfo&) {
-  // Their slots take 2 KiB of the 16 granted, beside 12 KiB of tiles.
-  constexpr uint32_t kTokensPerGroup = 512;
-  constexpr uint32_t kRows = 64;
+// Products that take one expert per workgroup.
+
+/// Tokens whose slots a workgroup looks for, which take 2 KiB of its memory. With a larger tile it
+/// looks for those of more, so that fewer workgroups read the same weights.
+constexpr uint32_t kGroupTokens = 512, kManyGroupTokens = 2048;
+
+/// `tile_rows` rows of an expert by the slots of `tokens` tokens for a workgroup.
+Launch grouped(const Problem& p, uint32_t threads, uint32_t tile_rows, uint32_t tokens,
+               std::vector<std::string> sources) {
   const ExpertProductSizes s = expert_sizes(p);
-  Launch launch{.constants = {{"THREADS", 128u},
+  sources.insert(sources.begin(),
+                 {kActivationSource, bias_source(p), "experts/results.wgsl", "experts/slots.wgsl"});
+  Launch launch{.constants = {{"THREADS", threads},
                               {"FIRST_EXPERT", s.first},
                               {"IN", s.in},
                               {"OUT", s.out},
                               {"TOP_K", s.top_k},
                               {"X_ROWS", s.x_rows},
-                              {"TOKENS", kTokensPerGroup}},
-                .sources = {kActivationSource, bias_source(p), "experts/results.wgsl",
-                            "linear/tile.wgsl", "experts/matmul.wgsl", "wgsl/entry.wgsl"},
-                .grid = {.x = {ceil_div(s.rows, kRows)}, .y = {s.held}, .z = {1, kTokensPerGroup}}};
+                              {"TOKENS", tokens}},
+                .sources = std::move(sources),
+                .grid = {.x = {ceil_div(s.rows, tile_rows)}, .y = {s.held}, .z = {1, tokens}}};
   if (has_bias(p)) launch.constants.push_back({"EXPERTS", s.experts});
   const auto* glu = std::get_if<ExpertGlu>(p.op);
   launch.constants.push_back({"GLU", glu != nullptr ? 1u : 0u});
   launch.constants.push_back(
       activation_constant(glu != nullptr ? glu->activation : Activation::kIdentity));
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+}
+
+std::string grouped_refuses(const Problem& p, const DeviceInfo&) {
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  if (glu != nullptr && glu->norm) return "norms no rows";
+  return has_many_tokens(p) ? refuses_width(p) : "is for several tokens";
+}
+
+Launch matmul(const Problem& p, const DeviceInfo&) {
+  return grouped(p, 128, 64, kGroupTokens,
+                 {"linear/tile.wgsl", "experts/matmul.wgsl", "wgsl/entry.wgsl"});
+}
+
+/// The tile for as many slots as an expert has of a step, and half as many again: a second tile
+/// reads its weights once more.
+const MatrixTile& matrix_tile(const Problem& p, const DeviceInfo& device) {
+  const ExpertProductSizes s = expert_sizes(p);
+  const uint32_t lines = ceil_div(p.max_tokens * s.top_k * 3, s.experts * 2);
+  return lines <= 2 * kSmallTile.tokens() ? few_tile(lines) : large_tile(device);
+}
+
+uint32_t matrix_tokens(const MatrixTile& tile) {
+  return tile.tokens() > kSmallTile.tokens() ? kManyGroupTokens : kGroupTokens;
+}
+
+std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  std::string reason = grouped_refuses(p, device);
+  if (!reason.empty()) return reason;
+  const MatrixTile& tile = matrix_tile(p, device);
+  return tile_refuses(tile, device, 4 * (matrix_tokens(tile) + tile.threads()) + 16);
+}
+
+Launch matrix(const Problem& p, const DeviceInfo& device) {
+  const MatrixTile& tile = matrix_tile(p, device);
+  Launch launch =
+      grouped(p, tile.threads(), tile.rows(), matrix_tokens(tile),
+              {"linear/matrix_tile.wgsl", "experts/matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});
+  add_tile(launch, tile);
+  return launch;
 }
 
 std::string any_refuses(const Problem& p, const DeviceInfo&) {
@@ -295,15 +331,21 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "expert_linear.wgsl.matvec_subgroup",
      .op = op_index<ExpertLinear>(),
      .needs = kFeatureSubgroups,
-     .refuses = refuses_tokens_or_width,
+     .refuses = refuses_slots_or_width,
      .launch = matvec<true>},
     {.name = "expert_linear.wgsl.matvec",
      .op = op_index<ExpertLinear>(),
-     .refuses = refuses_tokens_or_width,
+     .refuses = refuses_slots_or_width,
      .launch = matvec<false>},
+    {.name = "expert_linear.wgsl.matrix",
+     .op = op_index<ExpertLinear>(),
+     .needs = kMatrixFeatures,
+     .refuses = matrix_refuses,
+     .launch = matrix,
+     .rounding = kF16Rounding},
     {.name = "expert_linear.wgsl.matmul",
      .op = op_index<ExpertLinear>(),
-     .refuses = matmul_refuses,
+     .refuses = grouped_refuses,
      .launch = matmul},
     {.name = "expert_linear.wgsl.any",
      .op = op_index<ExpertLinear>(),
@@ -313,9 +355,15 @@ constexpr KernelVariant kExpertsVariants[] = {
      .op = op_index<ExpertLinear>(),
      .backend = BackendKind::kCpu,
      .reference = expert_linear_reference},
+    {.name = "expert_glu.wgsl.matrix",
+     .op = op_index<ExpertGlu>(),
+     .needs = kMatrixFeatures,
+     .refuses = matrix_refuses,
+     .launch = matrix,
+     .rounding = 2 * kF16Rounding},
     {.name = "expert_glu.wgsl.matmul",
      .op = op_index<ExpertGlu>(),
-     .refuses = matmul_refuses,
+     .refuses = grouped_refuses,
      .launch = matmul},
     {.name = "expert_columns.wgsl",
      .op = op_index<ExpertColumns>(),

@@ -10,11 +10,12 @@
 //   expert_columns x f32 [T, n] or [T, top_k*n], order u32 [experts, n] -> y f32 [T, top_k*n]
 //   expert_sum     x f32 [T, top_k*n], shares f32 [T, top_k] -> y f32 [T, n]
 //
-// matvec reads the weights of a token's experts and no others. matmul takes many tokens: a
-// workgroup belongs to one expert, finds the tokens that chose it and multiplies them in tiles, so
-// that weights are read once for up to 32 of them. any takes every shape. Sums are f32 on devices,
-// f64 in the references. Of a cut matrix they see whole experts and write the slots of those.
-// Reference of the routing: transformers, modeling_qwen3_moe.py.
+// matvec reads the weights of the experts of each slot and no others: for a token, or for so few
+// that they hardly share an expert. matmul and matrix take many: a workgroup belongs to one expert,
+// finds the slots that chose it and multiplies them in tiles, so that weights are read once for up
+// to 32 of them, or on matrix units 128. any takes every shape. Sums are f32 on devices, f64 in the
+// references. Of a cut matrix they see whole experts and write the slots of those. Reference of the
+// routing: transformers, modeling_qwen3_moe.py.
 #pragma once
 #include <span>
 

@@ -83,8 +83,9 @@ Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
                              op.norm ? "experts/normed_input.wgsl" : "experts/plain_input.wgsl",
                              "experts/matvec.wgsl"}),
              {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
-  made.constants.insert(made.constants.end(),
-                        {{"GLU", 1u}, {"X_ROWS", 1u}, activation_constant(op.activation)});
+  made.constants.insert(
+      made.constants.end(),
+      {{"GLU", 1u}, {"X_ROWS", 1u}, {"TOP_K", s.top_k}, activation_constant(op.activation)});
   if (op.norm) made.constants.push_back({"EPS", op.eps});
   return made;
 }

@@ -6,37 +6,12 @@
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;
 
 const TILE_LINES = 32u;
-// The slots of this expert, in any order: each is computed by itself.
-var<workgroup> found: atomic<u32>;
-var<workgroup> found_slots: array<u32, TOKENS>;
-var<workgroup> found_count: u32;
-var<private> own_expert: u32;  // in this part of the matrix
-
-// REQUIRES: a token's experts differ, so that at most TOKENS slots are found.
-fn find_slots(first_token: u32, expert: u32, lane: u32) -> u32 {
-  let end = min(first_token + TOKENS, step_rows()) * TOP_K;
-  if (lane == 0u) {
-    atomicStore(&found, 0u);
-  }
-  workgroupBarrier();
-  for (var slot = first_token * TOP_K + lane; slot < end; slot += THREADS) {
-    if (chosen[slot] == expert) {
-      found_slots[min(atomicAdd(&found, 1u), TOKENS - 1u)] = slot;
-    }
-  }
-  workgroupBarrier();
-  if (lane == 0u) {
-    found_count = min(atomicLoad(&found), TOKENS);
-  }
-  return workgroupUniformLoad(&found_count);
-}
 
 fn tile_x(place: u32, column: u32) -> array<vec4<f32>, 2> {
-  if (place >= found_count) {
+  if (place >= found_count.x) {
     return array<vec4<f32>, 2>();
   }
-  let slot = found_slots[place];
-  let at = ((slot / TOP_K * X_ROWS + slot % X_ROWS) * IN + column) / 4u;
+  let at = (slot_start(found_slots[place]) + column) / 4u;
   return array(x[at], x[at + 1u]);
 }
 
@@ -54,9 +29,9 @@ fn run(group: vec3<u32>, lane: u32) {
     for (var i = 0u; i < 4u; i++) {
       let place = tile + lane / 16u * 4u + i;
       if (place < count) {
-        for (var r = 0u; r < RESULTS; r++) {
-          store_result(found_slots[place], first_row + lane % 16u * 4u, r, sums[i]);
-        }
+        let row = first_row + lane % 16u * 4u;
+        store_pair(found_slots[place], row, sums[i].xy);
+        store_pair(found_slots[place], row + 2u, sums[i].zw);
       }
     }
   }

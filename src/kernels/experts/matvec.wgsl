@@ -1,4 +1,4 @@
-// Four rows of the expert of one slot per workgroup, for one token; slots are grid.y. Where results go
+// Four rows of the expert of one slot per workgroup; slots are grid.y, tokens grid.z. Where results go
 // says results.wgsl. Contract: experts.h, fused_experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
@@ -6,13 +6,13 @@
 
 fn run(group: vec3<u32>, lane: u32) {
   let first = group.x * 4u;
-  let slot = group.y;
+  let slot = group.z * TOP_K + group.y;
   // Its place in this part of the matrix; wraps for experts of earlier parts.
   let expert = min(chosen[slot], EXPERTS - 1u) - FIRST_EXPERT;
   if (expert >= HELD) {
     return;
   }
-  let x_start = slot % X_ROWS * (IN / 4u);
+  let x_start = (group.z * X_ROWS + group.y % X_ROWS) * (IN / 4u);
   var sums: array<f32, 4>;
   for (var k = lane; k < IN / 8u; k += THREADS) {
     let low = input(x_start + 2u * k);
@@ -24,8 +24,8 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   let totals = input_scale(lane) * reduce_sum4(vec4(sums[0], sums[1], sums[2], sums[3]), lane);
-  if (lane < RESULTS) {
-    store_result(slot, first, lane, totals);
+  if (lane < 2u) {
+    store_pair(slot, first + 2u * lane, select(totals.xy, totals.zw, lane == 1u));
   }
 }
 

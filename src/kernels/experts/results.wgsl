@@ -1,9 +1,8 @@
-// The results of four rows of an expert: four, or with GLU 1, two. Then an expert has OUT rows of
-// gates and OUT of what they gate, which are taken by turns.
+// The results of two rows of an expert, of which the first is even: two, or with GLU 1, one. Then an
+// expert has OUT rows of gates and OUT of what they gate, which are taken by turns.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 const EXPERT_ROWS = OUT * (1u + GLU);
-const RESULTS = 4u / (1u + GLU);
 
 fn stored_row(row: u32) -> u32 {
   if (GLU == 0u) {
@@ -12,15 +11,17 @@ fn stored_row(row: u32) -> u32 {
   return row / 2u + row % 2u * OUT;
 }
 
-// Result i of the rows from `row` on, which is a multiple of four.
-fn store_result(slot: u32, row: u32, i: u32, rows: vec4<f32>) {
-  let at = row / (1u + GLU) + i;
-  if (at >= OUT) {
+fn store_pair(slot: u32, row: u32, pair: vec2<f32>) {
+  if (row >= EXPERT_ROWS) {
     return;
   }
-  if (GLU == 0u) {
-    y[slot * OUT + at] = rows[i] + bias_of(slot, at);
-  } else {
-    y[slot * OUT + at] = activate(rows[2u * i]) * rows[2u * i + 1u];
+  if (GLU == 1u) {
+    y[slot * OUT + row / 2u] = activate(pair.x) * pair.y;
+    return;
+  }
+  y[slot * OUT + row] = pair.x + bias_of(slot, row);
+  if (row + 1u < OUT) {
+    y[slot * OUT + row + 1u] = pair.y + bias_of(slot, row + 1u);
   }
 }
+
