@@ -25,7 +25,8 @@ struct AnswerHead {
   Json call_shapes;                   // as Fields has them
   bool has_opaque_reasoning = false;  // in items of it
   const Tokenizer* tokenizer = nullptr;
-  std::function<uint64_t()> random;  // for ids of parts
+  std::function<uint64_t()> random;       // for ids of parts
+  std::function<void(const Json&)> keep;  // receives the items of a whole answer; null: nobody
 };
 
 /// A stretch of an answer: reasoning, content, or a call.

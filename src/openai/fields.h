@@ -48,7 +48,7 @@ struct Fields {
   std::optional<double> presence_penalty, frequency_penalty, speed, unsupported_number;
   std::optional<int64_t> max_tokens, max_completion_tokens, top_k, seed, n, best_of;
   std::optional<int64_t> top_logprobs, logprobs_count, min_tokens, dimensions, num_predict, top_n;
-  std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls;
+  std::optional<bool> stream, logprobs, echo, ignore_eos, parallel_tool_calls, store;
   std::optional<bool> add_special, parse_special, with_pieces, raw, return_documents, truncation;
   std::optional<bool> enable_thinking, add_generation_prompt, continue_final_message;
   std::optional<bool> unsupported_flag;  // of any field that has none of its own

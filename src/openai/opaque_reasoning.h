@@ -1,6 +1,6 @@
 // The thoughts of an answer as `encrypted_content` of an item of Responses: clients that keep
 // nothing on a server (store: false) send back that member alone, and know it as something that
-// only the server reads. Ours is no secret: nothing is stored here that could go in its place.
+// only the server reads. Ours is no secret: it is the text itself.
 #pragma once
 #include <optional>
 #include <string>

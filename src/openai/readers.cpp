@@ -104,7 +104,7 @@ Answer<void> read_continuation(Fields& fields, Endpoint endpoint) {
   return {};
 }
 
-Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
+Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint, const FindItem& kept) {
   TextBody out;
   TOK_TRY(out.fields, read_fields(body, endpoint));
   out.is_chat = endpoint != kCompletions;
@@ -112,7 +112,7 @@ Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint) {
   TOK_TRY(check_modalities(out.fields));
   switch (endpoint) {
     case kResponses:
-      TOK_TRY(read_responses(out.fields));
+      TOK_TRY(read_responses(out.fields, kept));
       break;
     case kMessages:
     case kCountTokens:

@@ -5,6 +5,7 @@
 // of the same, as programs send it, is taken in every protocol.
 #pragma once
 #include "openai/fields.h"
+#include "openai/kept_items.h"
 
 namespace tokamak::openai {
 
@@ -16,12 +17,13 @@ struct TextBody {
   bool only_loads = false;  // nothing is asked but whether the model is there
 };
 
-/// `endpoint`: one that gives texts, kCountTokens or kApplyTemplate. Errors name the part of the
-/// body that is wrong.
-Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint);
+/// `endpoint`: one that gives texts, kCountTokens or kApplyTemplate. `kept`: finds items of earlier
+/// answers; null where none are kept. Errors name the part of the body that is wrong.
+Answer<TextBody> read_text_body(std::string_view body, Endpoint endpoint,
+                                const FindItem& kept = {});
 
 // By dialect; `fields` as the table has read them.
-Answer<void> read_responses(Fields& fields);
+Answer<void> read_responses(Fields& fields, const FindItem& kept);
 Answer<void> read_anthropic(Fields& fields, bool needs_max_tokens);
 Answer<void> read_ollama(TextBody& body, Endpoint endpoint);
 

@@ -429,8 +429,8 @@ TEST(Readers, ErrorsSayWhichPart) {
   } cases[] = {
       {kResponses, "{}", "input is missing."},
       {kResponses, R"({"input": "a", "previous_response_id": "resp_1"})",
-       "previous_response_id is \"resp_1\", but nothing is stored here: send the whole "
-       "conversation as input."},
+       "previous_response_id is \"resp_1\", but no conversations are stored here: send the whole "
+       "of it as input."},
       {kResponses, R"({"input": [{"type": "web"}]})",
        "input[0] is {\"type\": \"web\"}, expected the type \"message\", \"function_call\", "
        "\"function_call_output\" or \"reasoning\"."},
@@ -440,8 +440,8 @@ TEST(Readers, ErrorsSayWhichPart) {
        "input[0].content[0] is {\"type\": \"input_audio\"}, expected a part with a text or an "
        "image."},
       {kResponses, R"({"input": [{"type": "item_reference", "id": "msg_1"}]})",
-       "input[0] is {\"type\": \"item_reference\", \"id\": \"msg_1\"}, but nothing is stored here: "
-       "send the item itself, as clients do where store is false."},
+       "input[0] is {\"type\": \"item_reference\", \"id\": \"msg_1\"}, but no such item is "
+       "kept here, or no more: send the item itself, as clients do where store is false."},
       {kResponses, R"({"input": [{"type": "function_call", "name": "f"}]})",
        "input[0].call_id is missing or no text."},
       {kResponses, R"({"input": "a", "tools": [{"type": "namespace", "name": "a"}]})",

@@ -23,6 +23,7 @@ constexpr std::string_view kOutputs[] = {"function_call_output", "custom_tool_ca
 
 class ItemsReader {
  public:
+  explicit ItemsReader(const FindItem& kept) : kept_(kept) {}
   Answer<void> add(const Json& item, const std::string& where);
   Json::Array finish() {
     if (!reasoning_.empty()) assistant();
@@ -34,6 +35,7 @@ class ItemsReader {
   Answer<void> add_call(const Json& item, const std::string& where);
   Answer<void> add_output(const Json& item, const std::string& where);
   Answer<void> add_reasoning(const Json& item, const std::string& where);
+  Answer<void> add_kept(const Json& item, const std::string& where);
 
   /// The assistant's message that has what it thought, if it has, and gets more.
   Json& assistant() {
@@ -42,6 +44,7 @@ class ItemsReader {
     return message;
   }
 
+  const FindItem& kept_;
   Json::Array messages_;
   std::string reasoning_;  // of the item before, for the message that follows
 };
@@ -119,20 +122,26 @@ Answer<void> ItemsReader::add_reasoning(const Json& item, const std::string& whe
   return {};
 }
 
+/// The item of an earlier answer to which this one refers.
+Answer<void> ItemsReader::add_kept(const Json& item, const std::string& where) {
+  TOK_TRY(const std::string id, text_member(item, "id", kField, where));
+  const std::optional<Json> found = kept_ ? kept_(id) : std::nullopt;
+  if (found) return add(*found, where);
+  return wrong(kField,
+               "{} is {}, but no such item is kept here, or no more: send the item itself, as "
+               "clients do where store is false.",
+               where, quoted(item));
+}
+
 Answer<void> ItemsReader::add(const Json& item, const std::string& where) {
   std::string type = type_of(item);
-  if (type.empty() && item.find("role") != nullptr) type = "message";
+  if (type.empty()) type = item.find("role") != nullptr ? "message" : "item_reference";
   if (type == "message") return add_message(item, where);
   if (type == "reasoning") return add_reasoning(item, where);
   if (std::ranges::find(kCalls, type) != std::end(kCalls)) return add_call(item, where);
   if (std::ranges::find(kOutputs, type) != std::end(kOutputs)) return add_output(item, where);
   if (std::ranges::find(kPassedOver, type) != std::end(kPassedOver)) return {};
-  if (type == "item_reference") {
-    return wrong(kField,
-                 "{} is {}, but nothing is stored here: send the item itself, as clients do where "
-                 "store is false.",
-                 where, quoted(item));
-  }
+  if (type == "item_reference" && item.find("id") != nullptr) return add_kept(item, where);
   return wrong(kField, "{} is {}, expected the type \"message\", \"function_call\", {}.", where,
                quoted(item), "\"function_call_output\" or \"reasoning\"");
 }
@@ -145,15 +154,15 @@ bool has_opaque_reasoning(const Fields& fields) {
   return std::ranges::find(all, Json("reasoning.encrypted_content")) != all.end();
 }
 
-Answer<void> read_responses(Fields& fields) {
+Answer<void> read_responses(Fields& fields, const FindItem& kept) {
   if (!fields.previous_response_id.value_or("").empty()) {
     return wrong("previous_response_id",
-                 "previous_response_id is {}, but nothing is stored here: send the whole "
-                 "conversation as input.",
+                 "previous_response_id is {}, but no conversations are stored here: send the "
+                 "whole of it as input.",
                  quoted(*fields.previous_response_id));
   }
   if (fields.input.is_null()) return wrong("input", "input is missing.");
-  ItemsReader reader;
+  ItemsReader reader(kept);
   if (fields.instructions) {
     TOK_TRY(reader.add(message_json("system", *fields.instructions), "instructions"));
   }

@@ -136,6 +136,7 @@ class ResponsesWriter : public AnswerWriter {
     Json::Array& items = out.find("output")->as_array();
     for (size_t i = 0; i < completion.items.size(); ++i) {
       items.push_back(item_json(completion.items[i], i, true));
+      if (head().keep) head().keep(items.back());
     }
     if (is_cut) {
       *out.find("incomplete_details") = Json(Json::Object{{"reason", "max_output_tokens"}});

@@ -191,7 +191,8 @@ Answer<PreparedRequest::Work> Service::prepare_work(HttpRequest& request, const 
 
 Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const Route& route,
                                                     AnswerGrammars& grammars) {
-  TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint));
+  const auto kept = [&](std::string_view id) { return kept_.find(request.tenant, id); };
+  TOK_TRY(const TextBody body, read_text_body(request.body, route.endpoint, kept));
   request.drop_body();
   const Fields& fields = body.fields;
   TOK_TRY(check_model(fields));
@@ -211,6 +212,7 @@ Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const 
       .engine = *engine_, .chat = chat_, .grammars = grammars, .decoded = decoded_};
   out.call_shapes = fields.call_shapes;
   out.has_opaque_reasoning = has_opaque_reasoning(fields);
+  if (fields.store.value_or(true)) out.keeper = request.tenant;
   TOK_TRY(out.job, read_text_job(with, body, tenant, request.admit));
   for (Request& prompt : out.job.prompts) {
     prompt.adapter = number;
@@ -250,6 +252,11 @@ Answer<Service::Running> Service::start_text(ExchangeId id, PreparedText prepare
   head.call_shapes = std::move(prepared.call_shapes);
   head.has_opaque_reasoning = prepared.has_opaque_reasoning;
   head.tokenizer = tokenizer;
+  if (prepared.keeper) {
+    head.keep = [this, owner = *std::move(prepared.keeper)](const Json& item) {
+      kept_.keep(owner, item);
+    };
+  }
   const Route& route = *prepared.route;
   const std::string_view field = prompt_field(job);
   Running running;

@@ -18,6 +18,7 @@
 #include "openai/answer_grammar.h"
 #include "openai/decoded.h"
 #include "openai/exchange.h"
+#include "openai/kept_items.h"
 #include "openai/model_card.h"
 #include "openai/readers.h"
 #include "openai/requested_model.h"
@@ -42,6 +43,7 @@ struct PreparedText {
   TextJob job;
   Json call_shapes;                   // of the request's Fields
   bool has_opaque_reasoning = false;  // asked for
+  std::optional<std::string> keeper;  // the tenant for whom items are kept
 };
 
 /// A request as far as it is read without the device. Nothing refers to its body any more.
@@ -130,6 +132,7 @@ class Service {
   ModelCard card_;
   AnswerGrammars grammars_;
   ByteBudget decoded_{kDecodedBytes};
+  KeptItems kept_{32u << 20};
   Result<Scheduler*> scheduler_;
   bool is_gpu_;
   uint64_t next_id_ = 1;
