@@ -43,7 +43,9 @@ Json ApiError::body(Dialect dialect) const {
   if (dialect == Dialect::kOllama) return Json(Json::Object{{"error", message}});
   Json error;
   if (dialect == Dialect::kAnthropic) {
-    error.set("type", anthropic_type(status)).set("message", message);
+    const bool is_too_long = code == kContextLength;
+    error.set("type", anthropic_type(status));
+    error.set("message", is_too_long ? fmt::format("prompt is too long: {}", message) : message);
     return Json(Json::Object{{"type", "error"}, {"error", std::move(error)}});
   }
   error.set("message", message);

@@ -27,6 +27,10 @@ struct ApiError {
   Json body(Dialect dialect) const;
 };
 
+/// The code of a prompt that the context has no room for. In Anthropic's protocol it is a phrase in
+/// the message: clients look for it before they make a conversation shorter.
+inline constexpr const char* kContextLength = "context_length_exceeded";
+
 template <typename T>
 using Answer = std::expected<T, ApiError>;
 

@@ -119,6 +119,11 @@ TEST_F(ServiceTest, ErrorsAreInTheDialectOfThePath) {
       "messages": [{"role": "user", "content": "a"}]})")
                            .json();
   EXPECT_EQ(at(at(unknown, "error"), "type"), Json("not_found_error"));
+  const std::string long_text(4 * kContext, 'x');
+  const std::string too_long = fmt::format(
+      R"({{"max_tokens": 1, "messages": [{{"role": "user", "content": "{}"}}]}})", long_text);
+  EXPECT_TRUE(ask("/v1/messages", too_long).error().starts_with("prompt is too long: The prompt"));
+  EXPECT_TRUE(ask("/v1/chat/completions", too_long).error().starts_with("The prompt"));
   EXPECT_EQ(ask("/api/chat", R"({"messages": 5})").json(),
             *Json::parse(R"({"error": "messages is 5, expected a list of messages."})"));
   EXPECT_EQ(ask("/api/nothing", "").json(),

@@ -120,7 +120,7 @@ Answer<uint32_t> token_limit(const Fields& fields, const TextJob& job, size_t pr
                                "answer must have room, too.",
                                prompt, context),
         .param = std::string(prompt_field(job)),
-        .code = "context_length_exceeded"});
+        .code = kContextLength});
   }
   const auto left = uint32_t(context - prompt);
   const uint32_t fallback = job.is_chat ? left : kCompletionTokens;
