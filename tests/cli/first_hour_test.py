@@ -111,6 +111,15 @@ class Files(Cli):
             "tokamak run --backend cpu -n 4 -p x --grammar @<(echo 'root ::= \"yes\"')")
         self.assertEqual((status, out), (0, "xyes\n"), errors)
 
+    def test_texts_that_are_no_utf8_are_named_with_their_line(self):
+        data = b"One.\nTw\xf6.\n"
+        for command in (("run", *CPU), ("embed", *POOLED), ("rerank", RANKER, "-q", "x", *CPU),
+                        ("speak", STORYTELLER, "-o", "/nonexistent/a.wav")):
+            with self.subTest(command):
+                answer = tokamak(*command, text=data)
+                self.assertEqual(answer.status, 3, answer)
+                self.assertIn("Line 2 of standard input is not UTF-8.", answer.errors[0])
+
     def test_a_missing_file_is_bad_input_whatever_names_it(self):
         for flags in (("-f", "/nope"), ("--grammar", "@/nope"), ("--json-schema", "/nope"),
                       ("--lora", "/nope"), ("-m", "/nope")):

@@ -88,7 +88,7 @@ Result<void> describe(DescribeFlags flags) {
     images.push_back(std::move(image));
   }
   if (!flags.file.empty()) {
-    TOK_TRY(flags.prompt, read_input(flags.file));
+    TOK_TRY(flags.prompt, read_text(flags.file));
     flags.prompt = without_line_end(std::move(flags.prompt));
   }
   TOK_TRY(TemplateChoice choice, choose_template(flags.chat_template));

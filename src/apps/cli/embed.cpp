@@ -64,8 +64,10 @@ class Inputs {
  private:
   Result<bool> read_line() {
     TOK_TRY(std::optional<std::string> line, lines_->next());
-    if (line) given_.push_back({*std::move(line), {}, lines_->where()});
-    return line.has_value();
+    if (!line) return false;
+    TOK_TRY(lines_->check_utf8(*line));
+    given_.push_back({*std::move(line), {}, lines_->where()});
+    return true;
   }
 
   std::deque<Input> given_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/cli/terminal.h"
+#include "base/utf8.h"
 #include "formats/native_files.h"
 
 namespace tokamak::cli {
@@ -56,6 +57,15 @@ Result<std::string> read_all(int descriptor, const std::string& name, uint64_t m
   }
 }
 
+/// "standard input", within a sentence
+std::string_view named(std::string_view name) {
+  return name == kStdin ? "standard input" : name;
+}
+
+Failure not_utf8(uint64_t line, std::string_view name) {
+  return invalid_input("Line {} of {} is not UTF-8.", line, named(name));
+}
+
 Result<int> open_input(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) return descriptor;
@@ -86,6 +96,17 @@ Result<std::string> read_input(const std::string& path, uint64_t max_bytes) {
   auto text = read_all(descriptor, path, max_bytes);
   close(descriptor);
   return text;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  TOK_TRY(std::string text, read_input(path));
+  if (is_valid_utf8(text)) return text;
+  size_t line = 1;
+  for (const std::string_view one : lines_of(text)) {
+    if (!is_valid_utf8(one)) break;
+    ++line;
+  }
+  return not_utf8(line, is_stdin(path) ? kStdin : path);
 }
 
 Result<InputLines> InputLines::open(const std::string& path) {
@@ -135,8 +156,13 @@ Result<std::optional<std::string>> InputLines::next() {
   }
 }
 
+Result<void> InputLines::check_utf8(std::string_view line) const {
+  if (is_valid_utf8(line)) return {};
+  return not_utf8(lines_, name_);
+}
+
 std::string InputLines::where() const {
-  return fmt::format("line {} of {}", lines_, name_ == kStdin ? "standard input" : name_);
+  return fmt::format("line {} of {}", lines_, named(name_));
 }
 
 std::string without_line_end(std::string text) {

@@ -22,6 +22,8 @@ bool is_stream(const std::string& path);
 /// The whole of a file that an option names: "-" is standard input, and a pipe, a socket or a
 /// device is read to its end. Errors name it.
 Result<std::string> read_input(const std::string& path, uint64_t max_bytes = kMaxTextBytes);
+/// The same of a text; an error names the line that is not UTF-8.
+Result<std::string> read_text(const std::string& path);
 
 /// Lines, one after the other, of standard input or of a file as read_input() takes it: memory for
 /// one of them is enough.
@@ -35,6 +37,8 @@ class InputLines {
 
   /// Without its end; nothing after the last one.
   Result<std::optional<std::string>> next();
+  /// Errors: the line that next() gave last is not UTF-8.
+  Result<void> check_utf8(std::string_view line) const;
   /// "line 3 of standard input": the one that next() gave last.
   std::string where() const;
   /// "Standard input" or the path: for messages about all of it.

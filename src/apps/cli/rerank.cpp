@@ -17,7 +17,7 @@ Result<std::vector<std::string>> read_documents(const RerankFlags& flags) {
   if (flags.file.empty() && stdin_is_terminal()) {
     note("One document per line, Ctrl-D at the end.\n");
   }
-  TOK_TRY(const std::string all, read_input(flags.file));
+  TOK_TRY(const std::string all, read_text(flags.file));
   std::vector<std::string> documents;
   for (const std::string_view line : lines_of(all)) documents.emplace_back(line);
   if (documents.empty()) {

@@ -91,7 +91,7 @@ Result<std::string> read_prompt(const RunFlags& flags) {
                 "A prompt is missing: -p TEXT, -f FILE, or standard input; `tokamak chat` asks for "
                 "one line after the other.");
   }
-  TOK_TRY(std::string text, read_input(flags.file));
+  TOK_TRY(std::string text, read_text(flags.file));
   if (!is_asked_for && text.empty()) {
     return fail(ErrorCode::kUsage,
                 "A prompt is missing: there is no --prompt, and standard input is empty.");

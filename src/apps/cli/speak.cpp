@@ -26,7 +26,7 @@ Result<std::string> text_of(const SpeakFlags& flags) {
   if (flags.file.empty() && stdin_is_terminal()) {
     return fail(ErrorCode::kUsage, "There is nothing to say; give a TEXT, or -f FILE.");
   }
-  return read_input(flags.file);
+  return read_text(flags.file);
 }
 
 Result<SoundFileFormat> format_of(const SpeakFlags& flags) {
