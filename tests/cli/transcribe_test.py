@@ -116,6 +116,8 @@ class Transcribe(Cli):
                 self.assertRegex(file.read(), "^" + re.escape(one) + f": {WORDS}\n" + re.escape(other) + f": {WORDS}\n$")
         lines = self.ok("transcribe", self.moonshine, one, other, *CPU, "--format", "json").out.splitlines()
         self.assertEqual([json.loads(line)["file"] for line in lines], [one, other])
+        self.assertEqual(self.ok("transcribe", self.moonshine, one, other, *CPU, "--json").out.splitlines(), lines)
+        self.refused(2, ["--json", "--format"], "transcribe", self.moonshine, one, *CPU, "--json", "--format", "srt")
 
     def test_the_format_follows_from_the_name_of_the_output(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ struct TranscribeFlags {
   std::string format, output;
   TranscribeOptions options;
   RawSoundFlags raw;
-  bool no_timestamps = false, no_fallback = false;
+  bool json = false, no_timestamps = false, no_fallback = false;
 };
 
 /// Decodes a file as far as it goes; a note says what is missing.
@@ -38,6 +38,7 @@ Result<Samples> read_sound(const std::string& path) {
 
 /// The format that --format names, else that of the ending of --output, else text.
 Result<TranscriptFormat> format_of(const TranscribeFlags& flags) {
+  if (flags.json) return TranscriptFormat::kJson;
   if (flags.format.empty()) {
     const size_t dot = flags.output.find_last_of("./");
     const bool has_ending = dot != flags.output.npos && flags.output[dot] == '.';
@@ -195,11 +196,12 @@ Examples:
   command->add_option("FILE", flags->files, "recordings")
       ->required()
       ->check(not_empty("the path of a file"));
-  command
-      ->add_option("--format", flags->format,
-                   "text, json (with times and tokens), srt or vtt; without it, what the name of "
-                   "--output ends in, or text")
-      ->type_name("KIND");
+  Option* format = command->add_option(
+      "--format", flags->format,
+      "text, json (with times and tokens), srt or vtt; without it, what the name of --output ends "
+      "in, or text");
+  format->type_name("KIND");
+  command->add_flag("--json", flags->json, "the same as --format json")->excludes(format);
   command->add_option("-o,--output", flags->output, "a file to write instead of standard output")
       ->type_name("FILE");
   command->add_option(
