@@ -119,6 +119,22 @@ class Operations(unittest.TestCase):
             self.assertIn(f"curl http://127.0.0.1:{server.port}/v1/chat/completions", log)
             self.assertNotIn("Authorization", log)
 
+    def test_a_context_that_is_shorter_than_it_may_be_is_noted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "long")
+            os.mkdir(path)
+            tiny_model.write(path)
+            config = os.path.join(path, "config.json")
+            with open(config, encoding="utf-8") as file:
+                longer = json.load(file) | {"max_position_embeddings": 8192}
+            with open(config, "w", encoding="utf-8") as file:
+                json.dump(longer, file)
+            said = "note: The context of long is 4096 of the 8192 positions"
+            with Server(path, "--log", "off", is_tiny=False) as server:
+                self.assertIn(said, server.wait_logged("Try:"))
+            with Server(path, "--log", "off", "--context", 512, is_tiny=False) as server:
+                self.assertNotIn("The context of", server.wait_logged("Try:"))
+
     def test_defaults_of_requests_are_options(self):
         def texts(server, **fields):
             return {server.complete(max_tokens=16, ignore_eos=True, **fields)["choices"][0]["text"] for _ in range(3)}

@@ -124,6 +124,18 @@ std::string example_of(const Engine& engine, const std::string& name) {
       fmt::format(R"("model": {}, "messages": [{{"role": "user", "content": "Hello"}}])", model));
 }
 
+/// A note for the owner of a server whose context is shorter than the model allows, by nobody's
+/// wish: prompts of agents are longer than it.
+void note_short_context(const Engine& engine, const std::string& name, const OpenOptions& options) {
+  const Engine::Compiled& compiled = engine.compiled();
+  if (options.context != 0 || !compiled.gives_text()) return;
+  if (compiled.context >= compiled.facts.max_context) return;
+  note(
+      fmt::format("note: The context of {} is {} of the {} positions that it was made for; "
+                  "--context N gives more, which coding agents need.\n",
+                  name, compiled.context, compiled.facts.max_context));
+}
+
 /// Bytes that all models may take together, of which one is loaded; 0: not known.
 Result<uint64_t> memory_of_all(const Engine& first, const OpenOptions& options) {
   OpenOptions own = options;
@@ -296,6 +308,7 @@ Result<OpenPool> open_pool(const std::vector<ServedModel>& models, const PoolFla
                            serve::ModelPool::Deliver deliver) {
   TOK_TRY(openai::SpeechOptions speech, speech_options(flags));
   TOK_TRY(auto engine, open_to_serve(models.front().options));
+  note_short_context(*engine, models.front().names.front(), models.front().options);
   serve::PoolOptions options = pool_options(flags, models, std::move(speech));
   options.trace = trace;
   TOK_TRY(options.limits.bytes, memory_of_all(*engine, models.front().options));
