@@ -14,8 +14,8 @@
 
 namespace tokamak {
 
-/// The samples of a file of sound, one channel at 16 kHz: WAV, FLAC, Ogg (Vorbis, Opus) or MP3 of
-/// any rate, at most two hours. Errors: another file, one that is cut off.
+/// The samples of a file of sound, one channel at 16 kHz: WAV, FLAC, Ogg (Vorbis, Opus), MP3, AIFF,
+/// AU or CAF of any rate, at most two hours. Errors: another file, one that is cut off.
 Result<std::vector<float>> decode_recording(std::span<const std::byte> file);
 
 /// A transcript as a file: text, json, srt or vtt.

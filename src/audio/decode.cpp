@@ -11,6 +11,7 @@
 #include "audio/flac.h"
 #include "audio/mp3.h"
 #include "audio/ogg.h"
+#include "audio/plain_sound.h"
 #include "audio/sound_bytes.h"
 #include "audio/sound_sink.h"
 #include "audio/wav.h"
@@ -45,7 +46,8 @@ struct Close {
 
 /// Encodings that are read; RIFF may hold a dozen others of the eighties.
 bool is_read(const SF_INFO& info) {
-  constexpr int kTypes[] = {SF_FORMAT_WAV, SF_FORMAT_WAVEX, SF_FORMAT_FLAC, SF_FORMAT_OGG};
+  constexpr int kTypes[] = {SF_FORMAT_WAV, SF_FORMAT_WAVEX, SF_FORMAT_FLAC, SF_FORMAT_OGG,
+                            SF_FORMAT_RAW};
   constexpr int kEncodings[] = {SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16,
                                 SF_FORMAT_PCM_24, SF_FORMAT_PCM_32, SF_FORMAT_FLOAT,
                                 SF_FORMAT_DOUBLE, SF_FORMAT_ULAW,   SF_FORMAT_ALAW,
@@ -58,11 +60,10 @@ bool is_read(const SF_INFO& info) {
 }
 
 /// Gives the sound of a piece to the sink. `frames`: how many it should have; 0: as libsndfile
-/// finds.
-Result<void> decode_piece(SoundBytes source, uint64_t frames, SoundSink& sink) {
+/// finds. `info`: the format of samples without a header.
+Result<void> decode_piece(SoundBytes source, uint64_t frames, SoundSink& sink, SF_INFO info = {}) {
   TOK_TRY(sink.begin_piece());
   SF_VIRTUAL_IO io = {source_length, source_seek, source_read, source_write, source_tell};
-  SF_INFO info = {};
   const std::unique_ptr<SNDFILE, Close> sound(sf_open_virtual(&io, SFM_READ, &info, &source));
   if (!sound) {
     std::string text = fmt::format("The file is damaged or cut off: {}", sf_strerror(nullptr));
@@ -133,6 +134,25 @@ Result<void> decode_ogg(std::span<const std::byte> file, SoundSink& sink) {
   return {};
 }
 
+/// The samples of a file, without its header: libsndfile's own readers of these headers are not
+/// used.
+template <Result<std::vector<PlainSound>> (*kRead)(std::span<const std::byte> file)>
+Result<void> decode_plain(std::span<const std::byte> file, SoundSink& sink) {
+  constexpr int kEncodings[] = {SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16,
+                                SF_FORMAT_PCM_24, SF_FORMAT_PCM_32, SF_FORMAT_FLOAT,
+                                SF_FORMAT_DOUBLE, SF_FORMAT_ULAW,   SF_FORMAT_ALAW};
+  TOK_TRY(const std::vector<PlainSound> sounds, kRead(file));
+  for (const PlainSound& sound : sounds) {
+    TOK_TRY(sink.begin({sound.rate, sound.channels}));  // libsndfile's own words are vague
+    const SF_INFO info = {.samplerate = int(sound.rate),
+                          .channels = int(sound.channels),
+                          .format = SF_FORMAT_RAW | kEncodings[size_t(sound.encoding)] |
+                                    (sound.is_little ? SF_ENDIAN_LITTLE : SF_ENDIAN_BIG)};
+    TOK_TRY(decode_piece(SoundBytes({sound.samples}), sound.frames, sink, info));
+  }
+  return {};
+}
+
 struct Format {
   std::string_view name;
   bool (*begins)(std::span<const std::byte> file);
@@ -145,13 +165,34 @@ bool begins_with(std::span<const std::byte> file) {
   return file.size() >= sizeof kText && std::memcmp(file.data(), kText, sizeof kText) == 0;
 }
 
-/// libsndfile reads more formats, which hardly anyone has and few have looked at for mistakes.
+/// libsndfile reads more headers, which hardly anyone has and few have looked at for mistakes.
 constexpr Format kFormats[] = {
     {"WAV", is_wav, decode_wav},
     {"FLAC", begins_with<'f', 'L', 'a', 'C'>, decode_flac},
     {"Ogg", begins_with<'O', 'g', 'g', 'S'>, decode_ogg},
     {"MP3", begins_with<'I', 'D', '3'>, decode_mp3},
     {"MP3", has_mpeg_frames, decode_mp3},
+    {"AIFF", is_aiff, decode_plain<read_aiff>},
+    {"AU", is_au, decode_plain<read_au>},
+    {"CAF", is_caf, decode_plain<read_caf>},
+};
+
+template <char... kMark>
+bool has_at_4(std::span<const std::byte> file) {
+  return file.size() >= 4 && begins_with<kMark...>(file.subspan(4));
+}
+
+/// Formats that people have and that are not read.
+constexpr std::pair<std::string_view, bool (*)(std::span<const std::byte>)> kOthers[] = {
+    {"MPEG-4 (M4A, MP4, MOV)", has_at_4<'f', 't', 'y', 'p'>},
+    {"Matroska or WebM", begins_with<'\x1A', '\x45', '\xDF', '\xA3'>},
+    {"Windows Media (WMA)", begins_with<'\x30', '\x26', '\xB2', '\x75'>},
+    {"AMR", begins_with<'#', '!', 'A', 'M', 'R'>},
+    {"AVI",
+     [](std::span<const std::byte> file) {
+       return begins_with<'R', 'I', 'F', 'F'>(file) && file.size() >= 8 &&
+              begins_with<'A', 'V', 'I', ' '>(file.subspan(8));
+     }},
 };
 
 /// The bytes of an ID3 tag in front, which some programs also put before FLAC and WAV.
@@ -187,9 +228,12 @@ Result<DecodedSound> decode_as_far_as_possible(std::span<const std::byte> file,
   const auto* const format = std::ranges::find_if(
       kFormats, [&](const Format& one) { return one.begins(after_tag) || one.begins(file); });
   if (format == std::end(kFormats)) {
+    const auto* const other =
+        std::ranges::find_if(kOthers, [&](const auto& one) { return one.second(after_tag); });
     return unsupported(
-        "The file is not a sound that is read here, expected WAV, FLAC, Ogg (Vorbis, Opus) or MP3; "
-        "convert it first: ffmpeg -i FILE sound.wav");
+        "The file is {}, expected WAV, FLAC, Ogg (Vorbis, Opus), MP3, AIFF, AU or CAF; convert it "
+        "first: ffmpeg -i FILE sound.wav",
+        other == std::end(kOthers) ? "not a sound that is read here" : other->first);
   }
   auto sound = decode(after_tag, *format, limits);
   if (!sound) return Failure(std::move(sound).error().within(format->name));

@@ -84,11 +84,19 @@ TEST(DecodeSound, ReadsUntilTheEndWhereTheLengthWasNotKnown) {
 TEST(DecodeSound, SaysThatNothingCameOrNothingThatIsRead) {
   EXPECT_EQ(error_of(""), "The file is empty, expected a sound.");
   const char* const unknown =
-      "The file is not a sound that is read here, expected WAV, FLAC, Ogg (Vorbis, Opus) or MP3; "
-      "convert it first: ffmpeg -i FILE sound.wav";
-  EXPECT_EQ(error_of("FORM....AIFF and more"), unknown);
+      "The file is not a sound that is read here, expected WAV, FLAC, Ogg (Vorbis, Opus), MP3, "
+      "AIFF, AU or CAF; convert it first: ffmpeg -i FILE sound.wav";
   EXPECT_EQ(error_of("RIFF\x10\1\1\1WEBPVP8 "), unknown);
   EXPECT_EQ(error_of("RI"), unknown);
+  for (const auto& [file, name] :
+       {std::pair(std::string("\0\0\0\x20"
+                              "ftypM4A ",
+                              12),
+                  "MPEG-4 (M4A, MP4, MOV)"),
+        std::pair(std::string("\x1A\x45\xDF\xA3\x01"), "Matroska or WebM"),
+        std::pair(std::string("#!AMR\n"), "AMR")}) {
+    EXPECT_EQ(error_of(file).find(fmt::format("The file is {}, expected WAV", name)), 0u);
+  }
   EXPECT_EQ(error_of(Wav{.data = "", .data_bytes = 0}.file()), "WAV: The sound has no samples.");
 }
 

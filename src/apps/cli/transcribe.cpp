@@ -184,7 +184,7 @@ void add_transcribe(App& app, Action& action) {
   App* command = app.add_subcommand("transcribe", "write down what is said in recordings");
   command->footer(
       R"(MODEL must be one that hears: Moonshine (English) or Whisper. Files are WAV, FLAC, Ogg (Vorbis,
-Opus) or MP3 of any rate; - is standard input. Recordings may be two hours long.
+Opus), MP3, AIFF, AU or CAF of any rate; - is standard input. Recordings may be two hours long.
 Examples:
   tokamak transcribe openai/whisper-small talk.mp3
   tokamak transcribe path/to/model film.wav -o film.srt
