@@ -147,7 +147,8 @@ TOKAMAK_API void tokamak_request_free(tokamak_request* request);
  * repetition_penalty, presence_penalty, frequency_penalty, logit_bias (ID:BIAS; each call adds
  * one), seed, stop (each call adds one), end_ids ("2,5"; "": none), min_tokens, logprobs,
  * top_logprobs, prompt_logprobs, grammar, json_schema, regex, choices (each call adds one),
- * priority, deadline (seconds), tenant, adapter; tokamak/request.h describes them. */
+ * separate_reasoning, priority, deadline (seconds), tenant, adapter; tokamak/request.h describes
+ * them. */
 TOKAMAK_API bool tokamak_request_set(tokamak_request* request, const char* name, const char* value,
                                      tokamak_error** error);
 /* Tokens to continue, as they are. */
@@ -193,6 +194,8 @@ typedef struct {
    * many for the next. NULL where top_logprobs is 0. */
   const tokamak_token_logprob* top;
   size_t top_count;
+  const char* reasoning; /* with separate_reasoning, before the text; may be empty */
+  size_t reasoning_bytes;
 } tokamak_piece;
 
 typedef enum {
@@ -227,6 +230,8 @@ typedef struct {
   size_t prompt_logprob_count;
   const tokamak_token_logprob* prompt_top;
   size_t prompt_top_count;
+  const char* reasoning; /* with separate_reasoning, the whole of it */
+  size_t reasoning_bytes;
 } tokamak_result;
 
 /* Waits until the request has ended. Being cancelled is no error. */

@@ -32,6 +32,7 @@ struct Logprobs {
 
 struct Generation {
   std::string text;
+  std::string reasoning;      // before the text, where TextRequest::separate_reasoning asks for it
   std::vector<uint32_t> ids;  // generated ones, the end token included
   FinishReason finish = FinishReason::kMaxTokens;
   std::string stop;  // the stop string that was met

@@ -44,6 +44,7 @@ struct TextPiece {
   };
   std::string text = {};  // whole characters of UTF-8; may be empty
   std::vector<Token> tokens = {};
+  std::string reasoning = {};  // that came before the text; see TextRequest::separate_reasoning
 };
 
 struct StreamState;  // what a stream has in common with its model

@@ -15,7 +15,7 @@ struct tokamak_stream {
   Stream stream;
   std::optional<Error> failure;  // of next(), which has no error of its own
   // The targets of the pointers in the last piece and the result.
-  std::string text;
+  std::string text, reasoning;
   std::vector<uint32_t> ids;
   std::vector<float> logprobs;
   std::vector<tokamak_token_logprob> top, prompt_logprobs, prompt_top;
@@ -56,6 +56,7 @@ void fill(T* known, const T& whole) {
 
 void fill_piece(tokamak_stream& own, const TextPiece& next, tokamak_piece* piece) {
   own.text = next.text;
+  own.reasoning = next.reasoning;
   own.ids.clear();
   own.logprobs.clear();
   own.top.clear();
@@ -73,7 +74,9 @@ void fill_piece(tokamak_stream& own, const TextPiece& next, tokamak_piece* piece
                .logprobs = own.logprobs.empty() ? nullptr : own.logprobs.data(),
                .count = own.ids.size(),
                .top = own.top.empty() ? nullptr : own.top.data(),
-               .top_count = top_count});
+               .top_count = top_count,
+               .reasoning = own.reasoning.c_str(),
+               .reasoning_bytes = own.reasoning.size()});
 }
 
 void fill_result(tokamak_stream& own, tokamak_result* result) {
@@ -101,7 +104,9 @@ void fill_result(tokamak_stream& own, tokamak_result* result) {
         .prompt_logprobs = own.prompt_logprobs.empty() ? nullptr : own.prompt_logprobs.data(),
         .prompt_logprob_count = own.prompt_logprobs.size(),
         .prompt_top = own.prompt_top.empty() ? nullptr : own.prompt_top.data(),
-        .prompt_top_count = top_count});
+        .prompt_top_count = top_count,
+        .reasoning = all.reasoning.c_str(),
+        .reasoning_bytes = all.reasoning.size()});
 }
 
 }  // namespace

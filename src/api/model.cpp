@@ -51,7 +51,35 @@ ModelDetails details_of(const Engine& engine, const ModelOptions& options) {
   return details;
 }
 
+/// Reads the answer of a request whose prompt is complete.
+Result<void> separate_reasoning(const Engine& engine, const openai::ChatForm& chat,
+                                const TextRequest& asked, Request& request, StreamState& stream) {
+  constexpr size_t kPromptEnd = 64;  // tokens, among which marks that are open at its end stand
+  static const openai::ChatForm kPlain;
+  TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
+  if (!asked.end_ids) openai::add_end_ids(chat, request.params);
+  const std::span<const uint32_t> prompt = request.prompt;
+  const std::string end = tokenizer->decode(prompt.last(std::min(prompt.size(), kPromptEnd)));
+  const openai::ChatForm& form = request.params.grammar ? kPlain : chat;
+  stream.reader.emplace(*tokenizer, openai::reasoning_format(form, end), form.marks,
+                        std::exchange(request.params.stop, {}),
+                        request.params.end_ids.value_or(std::vector<uint32_t>()),
+                        [own = &stream](bool is_reasoning, std::string_view text) {
+                          (is_reasoning ? own->staged.reasoning : own->staged.text) += text;
+                        });
+  return {};
+}
+
 }  // namespace
+
+const openai::ChatForm& Model::State::reasoning() {
+  std::call_once(reasoning_found, [&] {
+    const auto tokenizer = engine().tokenizer();
+    reasoning_form =
+        openai::find_reasoning_form(engine().files(), tokenizer ? *tokenizer : nullptr);
+  });
+  return reasoning_form;
+}
 
 uint64_t fresh_seed(std::atomic<uint64_t>& requests) {
   return fresh_seed(steady_clock()(), requests++);
@@ -97,12 +125,15 @@ Result<Stream> Model::start(const TextRequest& asked) {
     request.deadline = steady_clock()() + std::chrono::duration<double>(*asked.deadline).count();
   }
   if (!asked.seed) request.params.sampling.seed = fresh_seed(state_->requests);
+  auto stream = std::make_shared<StreamState>();
+  if (asked.separate_reasoning) {
+    TOK_TRY(separate_reasoning(state_->engine(), state_->reasoning(), asked, request, *stream));
+  }
   TOK_TRY(std::vector<Image> decoded, images_of(asked));
   const auto image = [&](size_t i) -> Result<Image> { return std::move(decoded[i]); };
   TOK_TRY(std::vector<FittedImage> images,
           fit_images(state_->engine(), request.prompt.size(), decoded.size(), image));
   if (images.empty()) TOK_TRY(loop.scheduler()->check(request));
-  auto stream = std::make_shared<StreamState>();
   stream->notify = asked.notify;
   if (!loop.has_thread()) stream->pump = state_->loop;
   if (!state_->loop->start(std::move(request), std::move(images), stream)) return is_closed();

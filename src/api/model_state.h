@@ -3,9 +3,11 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <mutex>
 
 #include "api/stream_loop.h"
 #include "base/guarded.h"
+#include "openai/chat_form.h"
 #include "tokamak/tokamak.h"
 
 namespace tokamak {
@@ -14,8 +16,12 @@ struct Model::State {
   std::shared_ptr<StreamLoop> loop;  // streams of a model without a thread look for it
   ModelDetails details;
   std::atomic<uint64_t> requests = 0;  // for seeds
+  std::once_flag reasoning_found;
+  openai::ChatForm reasoning_form;  // as reasoning() has it
 
   const Engine& engine() const { return loop->engine(); }
+  /// How the model reasons, found once from its template. Any thread.
+  const openai::ChatForm& reasoning();
 };
 
 inline Failure is_closed() {

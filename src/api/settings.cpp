@@ -143,6 +143,7 @@ constexpr Setting<TextRequest> kRequestSettings[] = {
     {"json_schema", set<&TextRequest::json_schema>},
     {"regex", set<&TextRequest::regex>},
     {"choices", set<&TextRequest::choices>},
+    {"separate_reasoning", set<&TextRequest::separate_reasoning>},
     {"priority", set<&TextRequest::priority>},
     {"deadline", set<&TextRequest::deadline>},
     {"tenant", set<&TextRequest::tenant>},

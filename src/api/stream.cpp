@@ -7,13 +7,14 @@
 namespace tokamak {
 
 void StreamState::publish() {
-  const bool has_more = !staged.text.empty() || !staged.tokens.empty();
+  const bool has_more = !staged.text.empty() || !staged.reasoning.empty() || !staged.tokens.empty();
   if (!has_more && !staged_end) return;
   {
     const std::scoped_lock lock(mutex);
     if (has_more) {
       if (!piece) piece.emplace();
       piece->text += staged.text;
+      piece->reasoning += staged.reasoning;
       std::ranges::move(staged.tokens, std::back_inserter(piece->tokens));
       staged = {};
     }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "openai/answer_reader.h"
 #include "tokamak/tokamak.h"
 
 namespace tokamak {
@@ -23,6 +24,7 @@ struct StreamState {
 
   // The piece of a step until publish(); for the thread that runs the engine.
   TextPiece staged;
+  std::optional<openai::AnswerReader> reader;  // where reasoning comes apart
   std::optional<Result<Generation>> staged_end;
 
   // The part that the stream may take.

@@ -236,4 +236,24 @@ ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer) {
   return form;
 }
 
+ChatForm find_reasoning_form(const ModelFiles& files, const Tokenizer* tokenizer) {
+  ChatForm form = find_chat_form(files, tokenizer);
+  if (form.has_channels) return form;
+  const std::string_view own[] = {form.reasoning_open, form.reasoning_close, form.answer_open,
+                                  form.answer_close};
+  std::erase_if(form.marks, [&](const TokenMark& mark) {
+    return std::ranges::find(own, mark.text) == std::end(own);
+  });
+  return form;
+}
+
+OutputFormat reasoning_format(const ChatForm& chat, std::string_view prompt) {
+  OutputFormat form = answer_form(chat, prompt, /*keeps_reasoning=*/false);
+  for (const TokenMark& mark : chat.marks) {
+    form.token_marks.push_back(mark.text);
+    if (mark.is_special) form.special_marks.push_back(mark.text);
+  }
+  return form;
+}
+
 }  // namespace tokamak::openai

@@ -37,6 +37,11 @@ ChatForm find_chat_form(const ModelFiles& files, const Tokenizer* tokenizer);
 /// prompt has opened some. `keeps_reasoning`: as content, with its marks.
 OutputFormat answer_form(const ChatForm& chat, std::string_view prompt, bool keeps_reasoning);
 
+/// The form of a model whose calls of tools are content: without the marks of calls.
+ChatForm find_reasoning_form(const ModelFiles& files, const Tokenizer* tokenizer);
+/// The form of the answer to a prompt of such a model, with the marks that are tokens.
+OutputFormat reasoning_format(const ChatForm& chat, std::string_view prompt);
+
 /// Lets the tokens of `end_ids` end an answer, beside the model's own ends.
 void add_end_ids(const ChatForm& chat, GenerationParams& params);
 

@@ -1,7 +1,6 @@
 // tokamak chat: a conversation at a terminal, or with the lines of a pipe.
 #include <array>
 
-#include "apps/cli/answer_reader.h"
 #include "apps/cli/answer_text.h"
 #include "apps/cli/chat_conversation.h"
 #include "apps/cli/chat_input.h"
@@ -10,6 +9,7 @@
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
+#include "apps/cli/reasoned_answer.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "engine/image_files.h"

@@ -1,7 +1,7 @@
-#include "apps/cli/answer_reader.h"
 #include "apps/cli/answer_text.h"
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
+#include "apps/cli/reasoned_answer.h"
 #include "engine/image_files.h"
 
 namespace tokamak::cli {

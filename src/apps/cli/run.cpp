@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "apps/cli/answer_reader.h"
 #include "apps/cli/answer_text.h"
 #include "apps/cli/chat_template_choice.h"
 #include "apps/cli/command.h"
+#include "apps/cli/reasoned_answer.h"
 #include "report/guesses.h"
 
 namespace tokamak::cli {

@@ -2,8 +2,8 @@
 // all of it; while it computes it listens and lets the answer be written, between one frame of a
 // sound and the next.
 #pragma once
-#include "apps/cli/answer_reader.h"
 #include "apps/cli/chat_conversation.h"
+#include "apps/cli/reasoned_answer.h"
 #include "apps/cli/sound_line.h"
 #include "speech/narrator.h"
 #include "speech/transcriber.h"

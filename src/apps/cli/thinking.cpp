@@ -94,16 +94,8 @@ Reasoning::Reasoning(const Engine& engine, const Tokenizer& tokenizer, std::stri
     : engine_(engine),
       tokenizer_(tokenizer),
       jinja_(std::move(jinja)),
-      form_(openai::find_chat_form(with_template(engine.files(), jinja_), &tokenizer)),
-      is_switched_by_template_(is_there() && has_switch(engine.files(), jinja_)) {
-  if (form_.has_channels) return;
-  // Calls of tools are content here.
-  const std::string_view own[] = {form_.reasoning_open, form_.reasoning_close, form_.answer_open,
-                                  form_.answer_close};
-  std::erase_if(form_.marks, [&](const openai::TokenMark& mark) {
-    return std::ranges::find(own, mark.text) == std::end(own);
-  });
-}
+      form_(openai::find_reasoning_form(with_template(engine.files(), jinja_), &tokenizer)),
+      is_switched_by_template_(is_there() && has_switch(engine.files(), jinja_)) {}
 
 void Reasoning::adjust(GenerationParams& params, Think think, bool has_limited) const {
   openai::add_end_ids(form_, params);
@@ -136,19 +128,14 @@ Result<ThinkingPrompt> Reasoning::prompt(Json variables, const Json& more, Think
   for (const auto& [name, value] : more.as_object()) variables.set(name, value);
   ThinkingPrompt out;
   TOK_TRY(out.prompt, chat_prompt(engine_, std::move(variables), jinja_));
-  out.form = openai::answer_form(form_, out.prompt.text, /*keeps_reasoning=*/false);
-  if (is_there() && think == Think::kOff) {
-    if (out.form.starts_in_reasoning) {
-      TOK_TRY(append(closing(), out.prompt));
-    } else if (!is_switched_by_template_) {
-      TOK_TRY(append(empty_reasoning(), out.prompt));
-    }
-    out.form = openai::answer_form(form_, out.prompt.text, /*keeps_reasoning=*/false);
+  out.form = openai::reasoning_format(form_, out.prompt.text);
+  if (!is_there() || think != Think::kOff) return out;
+  if (out.form.starts_in_reasoning) {
+    TOK_TRY(append(closing(), out.prompt));
+  } else if (!is_switched_by_template_) {
+    TOK_TRY(append(empty_reasoning(), out.prompt));
   }
-  for (const openai::TokenMark& mark : form_.marks) {
-    out.form.token_marks.push_back(mark.text);
-    if (mark.is_special) out.form.special_marks.push_back(mark.text);
-  }
+  out.form = openai::reasoning_format(form_, out.prompt.text);
   return out;
 }
 
