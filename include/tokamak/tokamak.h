@@ -24,6 +24,11 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <version>
+
+#ifndef __cpp_lib_expected
+#error "tokamak/tokamak.h needs C++23 (-std=c++23) and a standard library with std::expected."
+#endif
 
 #include "tokamak/embedding.h"
 #include "tokamak/error.h"

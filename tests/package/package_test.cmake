@@ -48,6 +48,11 @@ if(clang)
   run("The examples with the second compiler" ${clang} -std=c++23 -Wall -Wextra -Werror -fsyntax-only
     -I${prefix}/include ${sources})
 endif()
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${prefix}/include ${EXAMPLES}/stream/main.cpp
+  RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(status EQUAL 0 OR NOT errors MATCHES "needs C\\+\\+23")
+  message(FATAL_ERROR "C++20 gives ${status} and \"${errors}\", expected a sentence about C++23.")
+endif()
 run("The example" ${prefix}/stream/stream ${prefix}/share/tokamak/models/storyteller ${prompt} cpu)
 expect_story("The example with a named model" "${output}")
 # A macro loses the empty argument that means the built-in model.
