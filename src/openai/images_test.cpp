@@ -324,6 +324,8 @@ TEST_F(ServiceTest, AnswersThatAModelReadsTextOnly) {
   EXPECT_EQ(answer.status, 400);
   EXPECT_NE(answer.error().find("The model was opened for text only"), std::string::npos)
       << answer.error();
+  EXPECT_EQ(answer.error().find("models/storyteller"), std::string::npos)
+      << "where the model is on the server's disk is nobody's business";
 }
 
 }  // namespace

@@ -306,6 +306,18 @@ class Help(Cli):
         for word in ("write", "see", "hear", "speak", "vectors"):
             self.assertIn(word, first)
 
+    def test_answers_break_at_spaces(self):
+        run = ("run", *map(str, CPU), "--greedy", "-n", "60", "-p", "Once upon a time")
+        shown, status = on_terminal(*run, env=program.environment(TERM="xterm"), columns=40)
+        self.assertEqual(status, 0)
+        text, _, _ = shown.partition("\r\n\r\n[")
+        while erased := re.search(r"\x1b\[(\d+)D\x1b\[K", text):  # the beginning of a word that goes to the next line
+            text = text[:erased.start() - int(erased[1])] + text[erased.end():]
+        lines = text.splitlines()
+        self.assertGreater(len(lines), 3)
+        self.assertLessEqual(max(map(len, lines)), 40)
+        self.assertEqual(text.split(), self.ok(*run).out.split())
+
     def test_help_is_as_wide_as_the_terminal(self):
         for columns in (60, 80):
             for command in ("run", "talk", "cache"):

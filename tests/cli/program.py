@@ -1,9 +1,12 @@
 """Runs the built program for the tests: one call, one answer, never longer than it may take."""
+import fcntl
 import os
 import pty
 import resource
+import struct
 import subprocess
 import sys
+import termios
 
 PROGRAM = os.environ.get("TOKAMAK_PROGRAM", "")
 SOURCE = os.environ.get("TOKAMAK_SOURCE_DIR", "")
@@ -51,9 +54,10 @@ def tokamak(*arguments, text="", timeout=60, env=None, memory=None):
     return Answer(process.returncode, process.stdout, process.stderr)
 
 
-def on_terminal(*arguments, typed=b"", env=None):
-    """-> all that a person at a terminal sees, and the exit status."""
+def on_terminal(*arguments, typed=b"", env=None, columns=0):
+    """-> all that a person at a terminal sees, and the exit status. `columns`: its width; 0: not known."""
     main, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24 if columns else 0, columns, 0, 0))
     process = subprocess.Popen([PROGRAM, *arguments], stdin=terminal, stdout=terminal,
                                stderr=terminal, env=env, start_new_session=True)
     os.close(terminal)

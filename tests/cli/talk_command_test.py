@@ -17,6 +17,7 @@ import program
 import speak_test
 import transcribe_test
 from cli_test import CPU, STORYTELLER, Cli
+from first_hour_test import THINKING
 from speak_test import RATE, SPEECH
 
 HEARD = 16000
@@ -100,6 +101,15 @@ class Talk(Cli):
         self.assertGreater(max(map(abs, samples)), 1000)
         again = self.talk([silence(0.5), self.first, silence(1.5)], "-n", "12")
         self.assertEqual((again[0], again[1]), (messages, samples), "the same each time")
+
+    def test_reasoning_is_not_said(self):
+        template = self.path("thinking.jinja")
+        with open(template, "w", encoding="utf-8") as file:
+            file.write(THINKING)  # which opens reasoning that the storyteller never closes
+        parts, flags = [self.first, silence(1.5)], ("-n", "12", "--chat-template", template)
+        for think in ("on", "hide"):
+            self.assertEqual(max(map(abs, self.talk(parts, *flags, "--think", think)[1])), 0)
+        self.assertGreater(max(map(abs, self.talk(parts, *flags)[1])), 1000, "without it there is none")
 
     def test_a_voice_interrupts_an_answer_of_which_only_what_was_heard_stays(self):
         before = [silence(0.2), self.second, silence(3)]

@@ -112,6 +112,17 @@ class Documents(unittest.TestCase):
                 quoted += 1
         self.assertGreater(quoted, 0)
 
+    def test_users_are_shown_public_headers_only(self):
+        """Internal classes stand below the words "for contributors", or on pages that are for them."""
+        inside = re.compile(r"\b(?:Engine|Codec|Service|Scheduler|Grammar|OpenOptions)\b")
+        for path in sorted((ROOT / "docs").glob("*.md")):
+            if path.stem in ("architecture", "browser") or path.stem.startswith("adding-"):
+                continue
+            users, _, _ = path.read_text(encoding="utf-8").partition("is for contributors")
+            for block in re.findall(r"^```c(?:pp|\+\+)\n(.*?)^```$", users, re.MULTILINE | re.DOTALL):
+                with self.subTest(document=path.stem):
+                    self.assertNotRegex(block, inside)
+
     def test_links_and_paths_lead_somewhere(self):
         for name in documents():
             folder = (ROOT / name).parent

@@ -153,6 +153,9 @@ class Operations(unittest.TestCase):
                     self.assertEqual(server.ask("POST", "/v1/chat/completions", chat)[0], status)
             with Server(path, "--log", "off", "--pooling", "mean", is_tiny=False) as server:
                 self.assertEqual(server.ask("POST", "/v1/embeddings", {"input": "Hello"})[0], 200)
+                old, new = (json.loads(server.ask("POST", path, fields)[2]) for path, fields in (
+                    ("/api/embeddings", {"prompt": "Hello"}), ("/api/embed", {"input": "Hello"})))
+                self.assertEqual(old["embedding"], new["embeddings"][0])
                 self.assertIn("/v1/embeddings", server.wait_logged("Try:"))
 
     def test_a_model_without_a_tokenizer_is_refused_at_the_start(self):
