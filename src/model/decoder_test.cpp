@@ -184,6 +184,24 @@ TEST(Qwen3Moe, TakesATensorForEachExpertOrOneForAll) {
   }
 }
 
+TEST(Qwen3Moe, TakesExpertsThatLieAsInAndOut) {
+  const auto graph = [](uint32_t ffn, std::vector<uint64_t> gate_up, std::vector<uint64_t> down) {
+    const std::string sizes = fmt::format(
+        R"("num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": {})", ffn);
+    return Tiny("Qwen3MoeForCausalLM", sizes)
+        .graph(with_experts({{.name = "mlp.experts.gate_up_proj", .shape = std::move(gate_up)},
+                             {.name = "mlp.experts.down_proj", .shape = std::move(down)}}));
+  };
+  const std::string own = graph(3, {2, 6, 8}, {2, 8, 3});
+  EXPECT_TRUE(holds(own, "expert_linear")) << own;
+  EXPECT_EQ(graph(3, {2, 8, 6}, {2, 3, 8}), own);
+  EXPECT_TRUE(holds(graph(3, {2, 6, 9}, {2, 3, 8}), "gate_up_proj\" is f32[2, 6, 9], expected "));
+  // The shape of a square matrix does not say how it lies.
+  EXPECT_TRUE(holds(graph(4, {2, 8, 8}, {2, 8, 4}), "expert_linear"));
+  EXPECT_TRUE(holds(graph(4, {2, 8, 8}, {2, 4, 8}), "the other one is square"));
+  EXPECT_TRUE(holds(graph(8, {2, 8, 16}, {2, 8, 8}), "the other one is square"));
+}
+
 TEST(Qwen3Moe, SomeLayersAreDense) {
   const auto tensors = with_experts({{.name = "mlp.experts.gate_up_proj", .shape = {2, 6, 8}},
                                      {.name = "mlp.experts.down_proj", .shape = {2, 8, 3}}});

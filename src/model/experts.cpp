@@ -45,6 +45,18 @@ struct Experts {
     return b.add(product, turned);
   }
 
+  /// Files that have [in, out] are known by the shapes of their matrices. A square one has both.
+  void refuse_open_order(const std::string& gate_up, const std::string& down) const {
+    const bool is_open = 2 * sizes.ffn == hidden || sizes.ffn == hidden;
+    if (!is_open || (!b.has_transposed(gate_up, hidden) && !b.has_transposed(down, sizes.ffn))) {
+      return;
+    }
+    b.reject({ErrorCode::kUnsupported,
+              fmt::format("\"{}\" or \"{}\" has [in, out] of each expert and the other one is "
+                          "square; this engine reads such files where neither is.",
+                          gate_up, down)});
+  }
+
   ValueId gated(ValueId x) const {
     const uint32_t ffn = sizes.ffn;
     if (form.plain) {
@@ -54,12 +66,13 @@ struct Experts {
     const bool are_linears = b.has(name + ".input_linear.weight");
     if (are_linears || b.has(name + ".gate_up_proj")) {
       const char* const both = are_linears ? "input_linear.weight" : "gate_up_proj";
+      const char* const down = are_linears ? "output_linear.weight" : "down_proj";
+      refuse_open_order(fmt::format("{}.{}", name, both), fmt::format("{}.{}", name, down));
       ModelBuilder::Rows rows{.first = 0, .count = ffn, .of = 2 * ffn, .alternate = form.alternate};
       const ValueId gate = stacked(x, both, rows, hidden);
       rows.first = ffn;
       const ValueId up = stacked(x, both, rows, hidden);
-      return stacked(glu(gate, up), are_linears ? "output_linear.weight" : "down_proj",
-                     {.first = 0, .count = hidden, .of = hidden}, ffn);
+      return stacked(glu(gate, up), down, {.first = 0, .count = hidden, .of = hidden}, ffn);
     }
     const bool numbered = b.has(name + ".0.w1.weight");
     const ValueId gate = separate(x, numbered ? "w1" : "gate_proj", ffn, hidden);

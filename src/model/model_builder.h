@@ -57,6 +57,8 @@ class ModelBuilder : public GraphBuilder {
   };
   /// The same rows of each matrix in a tensor [count, rows.of, columns], one after another.
   ValueId stacked(std::string_view name, uint32_t count, Rows rows, uint32_t columns);
+  /// Whether the checkpoint has each matrix of a tensor for stacked() as [columns, rows].
+  bool has_transposed(std::string_view name, uint32_t columns) const;
   /// Their biases, in a tensor [count, rows.of]: f32 [count * rows.count].
   ValueId stacked_biases(std::string_view name, uint32_t count, Rows rows);
   /// The pieces as one matrix; `name` is its own.

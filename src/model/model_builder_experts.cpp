@@ -41,6 +41,11 @@ ValueId ModelBuilder::stacked(std::string_view name, uint32_t count, Rows rows, 
   return in_own_order(full, {id, column_order(own_rows.groups, columns)});
 }
 
+bool ModelBuilder::has_transposed(std::string_view name, uint32_t columns) const {
+  const TensorInfo* info = file_.find(full_name(name));
+  return info != nullptr && is_transposed(*info, columns);
+}
+
 ValueId ModelBuilder::stacked_biases(std::string_view name, uint32_t count, Rows rows) {
   const std::string full = full_name(name);
   stored_floats(full, count, rows.of);

@@ -59,17 +59,17 @@ void quantize_q4(std::span<const float> values, std::byte* out) {
 
 class QuantizedRows final : public RowSource {
  public:
-  QuantizedRows(TensorBytes floats, DType stored, uint64_t columns, DType type)
+  QuantizedRows(std::unique_ptr<RowSource> floats, DType stored, uint64_t columns, DType type)
       : floats_(std::move(floats)), stored_(stored), columns_(size_t(columns)), type_(type) {}
 
   Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
                      size_t stride) const override {
-    const uint64_t row_bytes = uint64_t{columns_} * dtype_bytes(stored_);
-    TOK_TRY(const FileBytes floats, floats_.view(first * row_bytes, count * row_bytes));
+    std::vector<std::byte> bytes(columns_ * dtype_bytes(stored_));
     std::vector<float> row(columns_);
     std::vector<std::byte> blocks(size_t(block_row_bytes(type_, columns_)));
     for (uint64_t i = 0; i < count; ++i) {
-      load_floats(stored_, floats.data() + size_t(i * row_bytes), row);
+      TOK_TRY(floats_->write(Stream::kLow, first + i, 1, bytes.data(), 0));
+      load_floats(stored_, bytes.data(), row);
       quantize_row(type_, row, blocks.data());
       repack_block_row(type_, stream, blocks.data(), columns_, out + size_t(i) * stride);
     }
@@ -77,7 +77,7 @@ class QuantizedRows final : public RowSource {
   }
 
  private:
-  TensorBytes floats_;
+  std::unique_ptr<RowSource> floats_;
   DType stored_;
   size_t columns_;
   DType type_;
@@ -98,8 +98,8 @@ void quantize_row(DType type, std::span<const float> row, std::byte* blocks) {
   }
 }
 
-std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint64_t columns,
-                                         DType type) {
+std::unique_ptr<RowSource> quantize_rows(std::unique_ptr<RowSource> floats, DType stored,
+                                         uint64_t columns, DType type) {
   return std::make_unique<QuantizedRows>(std::move(floats), stored, columns, type);
 }
 

@@ -142,15 +142,23 @@ void load_floats(DType type, const std::byte* bytes, std::span<float> out) {
 
 Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
                                              DType type, const WeightChange& change) {
-  if (stored.format == StoredMatrix::Format::kPlain) {
+  const bool is_plain = stored.format == StoredMatrix::Format::kPlain;
+  if (is_plain && !stored.transposed && (type == stored.dtype || type == DType::kF32)) {
     TOK_TRY(TensorBytes bytes, file.pieces(*stored.weight));
-    if (type == stored.dtype || type == DType::kF32) {
-      return std::make_unique<FloatRows>(std::move(bytes), stored.dtype, stored.columns, type,
-                                         change);
+    return std::make_unique<FloatRows>(std::move(bytes), stored.dtype, stored.columns, type,
+                                       change);
+  }
+  if (is_plain && change.is_none()) {
+    std::unique_ptr<RowSource> own;
+    if (stored.transposed) {
+      TOK_TRY(own, open_transposed(file, stored));
+    } else {
+      TOK_TRY(own, open_rows(file, stored, stored.dtype));
     }
-    if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0 &&
-        change.is_none()) {
-      return quantize_rows(std::move(bytes), stored.dtype, stored.columns, type);
+    if (type == stored.dtype) return own;
+    if (type == DType::kF32) return widen_rows(std::move(own), stored.dtype, stored.columns);
+    if ((type == DType::kQ8_0 || type == DType::kQ4_0) && stored.columns % 32 == 0) {
+      return quantize_rows(std::move(own), stored.dtype, stored.columns, type);
     }
   } else if (holds_the_same(stored, type) && change.is_none()) {
     return open_packed(file, stored);

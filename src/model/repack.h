@@ -1,7 +1,7 @@
 // From the layouts of files to those of base/packing.h, losslessly and some rows at a time. One
 // file for each layout: repack_gguf, repack_mlx, repack_gptq, repack_awq,
-// repack_scaled, repack_nf4; quantize makes packed
-// rows of floats.
+// repack_scaled, repack_nf4, repack_transposed;
+// quantize makes packed rows of floats.
 #pragma once
 #include <memory>
 #include <span>
@@ -54,8 +54,12 @@ Result<std::unique_ptr<RowSource>> open_gptq(const TensorFile& file, const Store
 Result<std::unique_ptr<RowSource>> open_awq(const TensorFile& file, const StoredMatrix& stored);
 Result<std::unique_ptr<RowSource>> open_nf4(const TensorFile& file, const StoredMatrix& stored);
 Result<std::unique_ptr<RowSource>> open_scaled(const TensorFile& file, const StoredMatrix& stored);
-std::unique_ptr<RowSource> quantize_rows(TensorBytes floats, DType stored, uint64_t columns,
-                                         DType type);
+/// Rows of matrices that lie as [columns, rows] in one tensor, in their own type.
+Result<std::unique_ptr<RowSource>> open_transposed(const TensorFile& file,
+                                                   const StoredMatrix& stored);
+/// `floats`: rows of type `stored`.
+std::unique_ptr<RowSource> quantize_rows(std::unique_ptr<RowSource> floats, DType stored,
+                                         uint64_t columns, DType type);
 
 /// The factor of the whole matrix; 1 where the file has none.
 Result<float> factor_of(const TensorFile& file, const StoredMatrix& stored);

@@ -103,6 +103,38 @@ TEST(Repack, MultipliesPartsThatHaveAFactor) {
   EXPECT_EQ(values(), (std::vector<float>{1, 1.5f, 2, 5}));
 }
 
+/// Two matrices [5, 64], each as 64 rows of 5; in their own type, wider, packed, and some rows.
+TEST(Repack, TurnsMatricesOfOneTensor) {
+  constexpr size_t kCount = 2, kRows = 5, kColumns = 64;
+  Checkpoint c;
+  const Bytes halves = c.halves(kCount * kRows * kColumns);
+  c.add("turned", DType::kF16, {kCount, kColumns, kRows}, halves);
+  Bytes own;
+  for (size_t row = 0; row < kCount * kRows; ++row) {
+    for (size_t i = 0; i < kColumns; ++i) {
+      const size_t from = (row / kRows * kColumns + i) * kRows + row % kRows;
+      own.insert(own.end(), halves.data() + 2 * from, halves.data() + 2 * from + 2);
+    }
+  }
+  c.add("own", DType::kF16, {kCount, kRows, kColumns}, own);
+  const TensorFile file = c.file();
+  for (const DType type : {DType::kF16, DType::kF32, DType::kQ8_0, DType::kQ4_0}) {
+    const auto all = [&](const char* name) {
+      return constant_bytes(file, constant(kCount * kRows, kColumns, type, {{name}}));
+    };
+    EXPECT_EQ(all("turned"), all("own")) << dtype_name(type);
+  }
+  const auto part = [&](const char* name) {
+    const Weight rows{{WeightPart(name, 3, 4), WeightPart(name, 1, 1)}, RowOrder::kConcat};
+    return constant_bytes(file, constant(5, kColumns, DType::kF16, rows));
+  };
+  EXPECT_EQ(part("turned"), part("own"));
+  const auto found = locate(file, "turned", kCount * kRows, kColumns, {});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->transposed);
+  EXPECT_FALSE(locate(file, "turned", kCount * kRows + 1, kColumns, {}));
+}
+
 std::vector<float> quantized(DType type, const std::vector<float>& row) {
   Checkpoint c;
   c.numbers("x.weight", DType::kF32, {1, row.size()}, row);

@@ -1,5 +1,5 @@
 // How a matrix lies in a checkpoint. Hugging Face's "X.weight" [rows, columns] is one of
-//   plain   X.weight, f32, f16 or bf16
+//   plain   X.weight, f32, f16 or bf16; of matrices in one tensor each may be [columns, rows]
 //   blocks  X.weight of a packed type: the blocks of a GGUF file; X.scale, a factor of NVFP4
 //   affine  X.weight u32 [rows, columns * bits / 32], the first q lowest, X.scales and X.biases
 //           [rows, columns / group]: w = s q + b. MLX's mx.quantize.
@@ -47,6 +47,7 @@ struct StoredMatrix {
   Format format = Format::kPlain;
   DType dtype = DType::kF32;  // a float type, or the packed one that says the same
   uint64_t rows = 0, columns = 0;
+  bool transposed = false;                        // kPlain: [matrices, columns, rows / matrices]
   const TensorInfo* weight = nullptr;             // of kGptq and kAwq: qweight
   const TensorInfo* scales = nullptr;             // but kPlain and kBlocks
   const TensorInfo* zeros = nullptr;              // kAffine: biases, kGptq, kAwq and kPacked: zeros
@@ -55,6 +56,10 @@ struct StoredMatrix {
   ZeroFormat zero_format = ZeroFormat::kUnknown;  // kGptq; the type takes this for kOneLess
   uint64_t group = 0;  // neighbours that share a scale in the file: a multiple of the type's
 };
+
+/// Whether a tensor of several matrices has them as [columns, rows]. The shape of a square matrix
+/// leaves that open; it is taken as [rows, columns].
+bool is_transposed(const TensorInfo& tensor, uint64_t columns);
 
 /// The matrix `name` ("X.weight"); tensors of more dimensions are rows of their last one. Errors
 /// name the tensor: not there, no such shape, a packing that this engine does not read.

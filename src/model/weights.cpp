@@ -77,7 +77,10 @@ Result<StoredMatrix> locate_part(const TensorFile& file, const std::string& name
                                  uint64_t columns) {
   const TensorInfo* info = file.find(name);
   if (info == nullptr || !is_float_weight(info->dtype)) return locate(file, name, columns);
-  StoredMatrix found{.dtype = info->dtype, .columns = columns, .weight = info};
+  StoredMatrix found{.dtype = info->dtype,
+                     .columns = columns,
+                     .transposed = is_transposed(*info, columns),
+                     .weight = info};
   found.rows = info->elements() / columns;
   if (found.rows * columns == info->elements()) return found;
   return invalid_input("{}: tensor \"{}\" is {}, expected rows of {}.", file.file_name(*info), name,
