@@ -82,6 +82,7 @@ Result<void> add_tower(Engine::Compiled& out, Result<VisionTower> tower, const D
 
 /// How the text of steps with images differs from that of others.
 BuildOptions with_images(BuildOptions build, const VisionTower& tower) {
+  build.image_layers = uint32_t(tower.stages.size()) - 1;
   build.own_angles = tower.angles.has_value();
   build.own_ends_in_windows = tower.only_in_windows;
   build.own_ends = tower.sees_whole_images && !tower.only_in_windows;

@@ -11,11 +11,15 @@ ImageRows::ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool 
     : vocab_(vocab), angles_(std::move(angles)), needs_whole_(needs_whole), next_id_(vocab) {
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
     if (plan.buffers[i].use != BufferUse::kRows) continue;
-    buffer_ = BufferId(i);
+    buffers_.push_back(BufferId(i));
     capacity_ = uint32_t(plan.buffers[i].tensor.shape[0]);
     width_ = uint32_t(plan.buffers[i].tensor.shape[1]);
   }
   TOK_CHECK(capacity_ > 0);
+  std::ranges::sort(buffers_, {}, [&](BufferId id) {
+    const std::string& name = plan.at(id).tensor.name;
+    return std::pair(name.size(), name);
+  });
 }
 
 ImageRef ImageRows::add(uint32_t rows, uint32_t columns, PromptImage::Encode encode) {
@@ -40,7 +44,7 @@ ImageRef ImageRows::add(uint32_t rows, uint32_t columns, PromptImage::Encode enc
   next_id_ += tokens;
   // Who asks for older ones makes them again.
   constexpr size_t kMaxKept = 64;
-  if (images_.size() > kMaxKept) {
+  if (images_.size() > kMaxKept / std::min(buffers_.size(), kMaxKept)) {
     const auto is_free = [](const ImageRef& image) { return image.use_count() == 1; };
     const auto oldest = std::find_if(images_.begin(), std::prev(images_.end()), is_free);
     if (oldest != std::prev(images_.end())) images_.erase(oldest);
@@ -60,7 +64,7 @@ ImageRef ImageRows::find(uint32_t id) const {
 Result<void> ImageRows::encode(const PromptImage& image) const {
   if (!image.encode) return {};
   TOK_TRY(image.values, image.encode());
-  TOK_CHECK(image.values.size() == size_t{image.tokens()} * width_);
+  TOK_CHECK(image.values.size() == size_t{image.tokens()} * width_ * buffers_.size());
   image.encode = nullptr;  // with the pixels that it holds
   return {};
 }
@@ -73,7 +77,12 @@ Result<void> ImageRows::upload(Program& program, const PromptImage& image) {
   std::erase_if(on_device_, [&](const OnDevice& other) {
     return other.first < first + count && first < other.first + other.count;
   });
-  TOK_TRY(program.write_table(buffer_, words_of(image.values), uint64_t{first} * width_));
+  const std::span<const float> values = image.values;
+  const size_t each = size_t{count} * width_;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    TOK_TRY(program.write_table(buffers_[i], words_of(values.subspan(i * each, each)),
+                                uint64_t{first} * width_));
+  }
   on_device_.push_back({image.number, first, count});
   return {};
 }

@@ -32,7 +32,7 @@ struct PromptImage {
   uint32_t first_id = 0;
   uint32_t rows = 0, columns = 0;     // of its tokens, from left to right and from top to bottom
   mutable Encode encode;              // makes the values; null: they are there
-  mutable std::vector<float> values;  // [rows columns, hidden]
+  mutable std::vector<float> values;  // [rows columns, hidden], for each place where rows go
 
   uint32_t tokens() const { return rows * columns; }
   bool has(uint32_t id) const { return id - first_id < tokens(); }
@@ -48,7 +48,8 @@ class ImageRows {
 
   /// Ids begin at `vocab`. Without `angles` the tokens of images count on as those of text do. An
   /// image whose rows see all of it `needs_whole` steps: one that has its first row has all.
-  /// REQUIRES: the plan has a buffer for rows of images.
+  /// REQUIRES: the plan has a buffer for rows of images; those of rows that are added after layers
+  /// have its name with ".N", and follow in that order.
   ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool needs_whole = false);
 
   uint32_t capacity() const { return capacity_; }
@@ -83,7 +84,7 @@ class ImageRows {
   };
 
   uint32_t vocab_, capacity_ = 0, width_ = 0;
-  BufferId buffer_ = {};
+  std::vector<BufferId> buffers_;
   WriteAngles angles_;
   bool needs_whole_;
   uint64_t images_added_ = 0;

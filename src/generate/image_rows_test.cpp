@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 namespace tokamak {
 namespace {
 
@@ -24,8 +26,10 @@ ImageRows some_rows() {
 class Written : public Program {
  public:
   const Plan& plan() const override { return plan_; }
-  Result<void> write_table(BufferId, std::span<const uint32_t> values, uint64_t first) override {
+  Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
+                           uint64_t first) override {
     writes.emplace_back(first, values.size());
+    first_values.emplace_back(buffer, std::bit_cast<float>(values[0]));
     return {};
   }
   Result<void> submit(const StepRequest&) override { return {}; }
@@ -33,6 +37,7 @@ class Written : public Program {
   Result<void> wait() override { return {}; }
 
   std::vector<std::pair<uint64_t, size_t>> writes;
+  std::vector<std::pair<BufferId, float>> first_values;
 
  private:
   Plan plan_;
@@ -85,6 +90,24 @@ TEST(ImageRows, AreMadeOnceAndNotBeforeAStepReadsThem) {
   ASSERT_TRUE(rows.upload(program, *image));
   EXPECT_EQ(runs, 2u) << "the host has kept the rows";
   EXPECT_EQ(image->values, (std::vector<float>{1, 2, 3, 4}));
+}
+
+TEST(ImageRows, OfLayersFollowThoseOfTokens) {
+  Plan plan = plan_with_rows(8, 2);
+  const Buffer rows = plan.buffers[0];
+  plan.buffers.clear();
+  for (const char* name : {"rows.10", "rows.0", "rows"}) {
+    plan.buffers.push_back(rows);
+    plan.buffers.back().tensor.name = name;
+  }
+  ImageRows images(plan, kVocab, {});
+  const ImageRef image =
+      images.add(1, 2, [] { return std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}; });
+  Written program;
+  ASSERT_TRUE(images.upload(program, *image));
+  const std::vector<std::pair<BufferId, float>> expected = {
+      {BufferId{2}, 1.0f}, {BufferId{1}, 5.0f}, {BufferId{0}, 9.0f}};
+  EXPECT_EQ(program.first_values, expected);
 }
 
 TEST(ImageRows, KeepTheNewestAndThoseThatSomebodyHas) {

@@ -245,7 +245,7 @@ Result<Graph> TextDecoder::build() {
   ValueId x = b.embedded(table, c.embedding_factor);
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
     p = fmt::format("layers.{}.", i);
-    x = layer(i, x);
+    x = b.with_image_rows(i, layer(i, x));
   }
   p = "";
   x = norm(c.names.norm, b.output_rows(x), c.hidden);

@@ -334,6 +334,7 @@ ValueId ModelBuilder::token_ids() {
 
 ValueId ModelBuilder::embedded(ValueId table, float scale) {
   const ValueId tokens = token_ids();
+  token_table_ = table;
   if (options_.image_rows > 0) {
     const uint32_t columns = uint32_t(at(table).shape[1]);
     const ValueId rows = host_rows(std::string(kImageRows), options_.image_rows, columns);
@@ -341,6 +342,15 @@ ValueId ModelBuilder::embedded(ValueId table, float scale) {
   }
   const ValueId rows = embed(tokens, table);
   return scale == 1 ? rows : this->scale(rows, scale);
+}
+
+ValueId ModelBuilder::with_image_rows(uint32_t layer, ValueId x) {
+  if (layer >= options_.image_layers) return x;
+  const ValueId rows = host_rows(fmt::format("{}.{}", kImageRows, layer), options_.image_rows,
+                                 uint32_t(at(x).shape[1]));
+  // Tokens of text have zeros: their own rows times 0.
+  const ValueId own = embed(token_ids(), *token_table_, rows, 0);
+  return add(x, own);
 }
 
 ValueId ModelBuilder::rotate_by_row(ValueId x, uint32_t head_dim, std::string_view name,

@@ -15,8 +15,9 @@
 
 namespace tokamak {
 
-/// Inputs of graphs that read images: the rows that tokens beyond the vocabulary name, and the
-/// angles of each row of a step, d/2 cosines, then d/2 sines, or up to where it sees.
+/// Inputs of graphs that read images: the rows that tokens beyond the vocabulary name, those that
+/// are added after layer i under that name with ".i", and the angles of each row of a step, d/2
+/// cosines, then d/2 sines, or up to where it sees.
 inline constexpr std::string_view kImageRows = "image_rows", kAngles = "angles", kEnds = "ends";
 
 struct BuildOptions {
@@ -28,8 +29,9 @@ struct BuildOptions {
   bool all_logits = false;  // logits of every token of the step, not only of the last
   std::optional<EmbeddingHead> embedding;  // ends in this instead of logits
   uint32_t image_rows = 0;                 // that token ids beyond the vocabulary name; 0: none
-  bool own_angles = false;  // the host gives the angles of each row, as those of images need
-  bool own_ends = false;    // and up to where it sees, as images that see all of themselves need
+  uint32_t image_layers = 0;  // the first layers, after which rows of images are added to theirs
+  bool own_angles = false;    // the host gives the angles of each row, as those of images need
+  bool own_ends = false;      // and up to where it sees, as images that see all of themselves need
   bool own_ends_in_windows = false;  // the same, but only where layers see a window
   Quantization quantization;
   std::optional<DType> quantize;  // what matrices of floats become: kQ8_0 or kQ4_0
@@ -112,6 +114,8 @@ class ModelBuilder : public GraphBuilder {
   ValueId token_ids();
   /// The rows of `table` for the step's tokens, times `scale`, and those of images, as they are.
   ValueId embedded(ValueId table, float scale = 1);
+  /// x after `layer`, plus the rows that the tokens of images have there. REQUIRES: embedded().
+  ValueId with_image_rows(uint32_t layer, ValueId x);
   /// The input kTokenTypes.
   ValueId token_types();
   /// The table of `rope`, made once per `name`.
@@ -195,7 +199,7 @@ class ModelBuilder : public GraphBuilder {
   const TensorFile& file_;
   BuildOptions options_;
   std::string prefix_;
-  std::optional<ValueId> tokens_;
+  std::optional<ValueId> tokens_, token_table_;
   std::map<std::string, ValueId, std::less<>> made_;
   std::map<ValueId, ValueId> order_of_;  // matrix -> order of its columns
   struct Order {

@@ -1,10 +1,12 @@
 // Vision towers: graphs that turn the patches of one image into rows of the text model's hidden
 // states, and what the host must give them. One tower file per family in arch/.
 //
-// A tower is two graphs, since neighbouring patches become one row in between:
+// A tower has stages of two graphs each, since neighbouring patches become one row in between:
 //   patches   [T patches] -> [T, hidden], in the order of image/patches.h, where patches that
 //             become one row are neighbours
 //   merge     [T rows, merge² hidden], the same numbers -> [T, out]
+// Most have one stage. What the patches of another one give is also what those of the next begin
+// with, and its rows are not put in place of tokens but added to hidden states after layers.
 // The host gives each patch its position, as a row that is added to its embedding, and the angles
 // by which its heads turn: both follow from where the patch is in its image, and from no weights
 // but a table.
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "formats/tensor_file.h"
 #include "graph/graph.h"
@@ -20,8 +23,10 @@
 
 namespace tokamak {
 
-/// Inputs of the graph of patches: pixels, the rows of positions and the angles; and of the other.
+/// Inputs of the graphs of patches: pixels, the rows of positions and the angles, or what the stage
+/// before gave; and of the other.
 inline constexpr std::string_view kPatchPixels = "pixels", kPatchPositions = "positions";
+inline constexpr std::string_view kPatchStates = "states";
 inline constexpr std::string_view kUnmerged = "unmerged";
 
 /// Which frequencies turn by the time, the row and the column of a token (M-RoPE, interleaved:
@@ -37,8 +42,14 @@ enum class PatchPositions : uint8_t {
   kByAxis,  // rows for columns of patches, then as many for rows, of which two are added
 };
 
-struct VisionTower {
+struct TowerStage {
   Graph patches, merge;
+};
+
+struct VisionTower {
+  /// The rows of the last one stand in place of tokens; those of stage i before it are added after
+  /// layer i of the text.
+  std::vector<TowerStage> stages;
   uint32_t max_patches = 0;
   /// Most rows of an image.
   uint32_t max_rows() const { return max_patches / (side * side); }

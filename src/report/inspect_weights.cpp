@@ -137,8 +137,10 @@ Json use_json(const WeightUse& use) {
 ValueLists values_of(const Engine::Compiled& compiled, const Graph& graph) {
   ValueLists out = {graph.values};
   if (compiled.vision) {
-    out.emplace_back(compiled.vision->patches.values);
-    out.emplace_back(compiled.vision->merge.values);
+    for (const TowerStage& stage : compiled.vision->stages) {
+      out.emplace_back(stage.patches.values);
+      out.emplace_back(stage.merge.values);
+    }
     out.push_back(std::span(&compiled.vision->positions, size_t{1}));
   }
   if (compiled.speech) {

@@ -35,7 +35,8 @@ std::string shown(const VisionTower& t) {
   if (t.angles) {
     text += fmt::format("{} {} {}\n", shown(t.angles->rope), t.angles->rows, t.angles->columns);
   }
-  return text + to_text(t.patches) + to_text(t.merge);
+  for (const TowerStage& stage : t.stages) text += to_text(stage.patches) + to_text(stage.merge);
+  return text;
 }
 
 std::string shown(const SpeechModel& s) {

@@ -10,7 +10,13 @@
 namespace tokamak {
 namespace {
 
-constexpr size_t kPatchesPhase = 0, kMergePhase = 1;
+// Each stage has two phases.
+constexpr size_t patches_phase(size_t stage) {
+  return 2 * stage;
+}
+constexpr size_t merge_phase(size_t stage) {
+  return 2 * stage + 1;
+}
 
 /// The floats of a constant.
 Result<std::vector<float>> read_floats(const ConstantReader& constants, const TensorDesc& tensor) {
@@ -61,10 +67,17 @@ InputWrite input(const Plan& plan, std::string_view name, std::span<const float>
 Result<CompiledPart> TowerRunner::compile(const VisionTower& tower, const DeviceInfo& device,
                                           const PartOptions& options) {
   const fuse::Target target = for_rows(options.target, tower.max_patches);
-  return compile_part({.graphs = {{tower.patches, target}, {tower.merge, target}},
-                       .phases = {{.name = "patches", .max_rows = tower.max_patches, .graph = 0},
-                                  {.name = "merge", .max_rows = tower.max_rows(), .graph = 1}}},
-                      device, options);
+  PartRequest part;
+  for (size_t i = 0; i < tower.stages.size(); ++i) {
+    const std::string number = i == 0 ? "" : fmt::format(".{}", i);
+    part.graphs.push_back({tower.stages[i].patches, target});
+    part.graphs.push_back({tower.stages[i].merge, target});
+    part.phases.push_back(
+        {.name = "patches" + number, .max_rows = tower.max_patches, .graph = patches_phase(i)});
+    part.phases.push_back(
+        {.name = "merge" + number, .max_rows = tower.max_rows(), .graph = merge_phase(i)});
+  }
+  return compile_part(std::move(part), device, options);
 }
 
 Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower, Plan plan,
@@ -76,7 +89,9 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   own->angle_base_ = tower.angle_base;
   own->columns_first_ = tower.columns_first;
   own->positions_are_ = tower.positions_are;
-  own->width_ = uint32_t(tower.patches.at(tower.patches.result).shape[1]);
+  const Graph& patches = tower.stages.front().patches;
+  own->width_ = uint32_t(patches.at(patches.result).shape[1]);
+  own->stages_ = tower.stages.size();
   TOK_TRY(own->table_, read_floats(constants, tower.positions));
   TOK_TRY(own->program_,
           backend.compile(std::move(plan), with_transposed(constants, tower.transposed)));
@@ -84,9 +99,32 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   return own;
 }
 
+Result<std::vector<float>> TowerRunner::run_stage(size_t stage, const PatchGrid& grid,
+                                                  std::span<const InputWrite> inputs) {
+  const std::vector<uint32_t> no_tokens(grid.patches());
+  TOK_TRY(program_->submit({.phase = patches_phase(stage),
+                            .slots = {{.count = grid.patches(), .length = grid.patches()}},
+                            .tokens = no_tokens,
+                            .inputs = inputs,
+                            .done = {}}));
+  // Neighbouring patches are one row from here on: the same bytes, in another buffer.
+  const BufferId made = plan().phases[patches_phase(stage)].result.buffer;
+  const uint64_t bytes = uint64_t{grid.patches()} * width_ * sizeof(float);
+  std::vector<BufferCopy> copies = {{.from = made, .to = plan().named(kUnmerged), .bytes = bytes}};
+  if (stage + 1 < stages_) {
+    copies.push_back({.from = made, .to = plan().named(kPatchStates), .bytes = bytes});
+  }
+  const uint32_t rows = grid.patches() / (side_ * side_);
+  return run_and_read(*program_, {.phase = merge_phase(stage),
+                                  .slots = {{.count = rows, .length = rows}},
+                                  .tokens = std::span(no_tokens).first(rows),
+                                  .done = {},
+                                  .copies = copies});
+}
+
 Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   const PatchGrid grid = {patches.rows, patches.columns, side_};
-  const uint32_t most = plan().phases[kPatchesPhase].max_tokens;
+  const uint32_t most = plan().phases[patches_phase(0)].max_tokens;
   if (grid.patches() > most) {
     return invalid_input("The image has {} patches, expected at most {}.", grid.patches(), most);
   }
@@ -103,24 +141,16 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
     }
   }
   written_.reset();  // should the step fail
-  const std::vector<uint32_t> no_tokens(grid.patches());
-  TOK_TRY(program_->submit({.phase = kPatchesPhase,
-                            .slots = {{.count = grid.patches(), .length = grid.patches()}},
-                            .tokens = no_tokens,
-                            .inputs = inputs,
-                            .done = {}}));
-  written_ = grid;
-  // Neighbouring patches are one row from here on: the same bytes, in another buffer.
-  const Operand& made = plan().phases[kPatchesPhase].result;
-  const BufferCopy joined = {.from = made.buffer,
-                             .to = plan().named(kUnmerged),
-                             .bytes = uint64_t{grid.patches()} * width_ * sizeof(float)};
-  const uint32_t rows = grid.patches() / (side_ * side_);
-  return run_and_read(*program_, {.phase = kMergePhase,
-                                  .slots = {{.count = rows, .length = rows}},
-                                  .tokens = std::span(no_tokens).first(rows),
-                                  .done = {},
-                                  .copies = {&joined, 1}});
+  std::vector<float> all;
+  for (size_t stage = 0; stage < stages_; ++stage) {
+    const std::span<const InputWrite> own =
+        stage == 0 ? std::span(inputs) : std::span<InputWrite>();
+    TOK_TRY(const std::vector<float> rows, run_stage(stage, grid, own));
+    written_ = grid;
+    const bool is_last = stage + 1 == stages_;
+    all.insert(is_last ? all.begin() : all.end(), rows.begin(), rows.end());
+  }
+  return all;
 }
 
 }  // namespace tokamak

@@ -23,7 +23,7 @@ class TowerRunner {
                                                    const ConstantReader& constants);
 
   /// The text model's rows for an image: [patches / side², hidden], blocks from left to right and
-  /// from top to bottom.
+  /// from top to bottom; after them as many for each layer that adds some.
   Result<std::vector<float>> run(const Patches& patches);
 
   const Plan& plan() const { return program_->plan(); }
@@ -31,6 +31,11 @@ class TowerRunner {
  private:
   TowerRunner() = default;
 
+  /// The rows of a stage. `inputs` are written before it runs.
+  Result<std::vector<float>> run_stage(size_t stage, const PatchGrid& grid,
+                                       std::span<const InputWrite> inputs);
+
+  size_t stages_ = 1;
   uint32_t side_ = 1, head_dim_ = 0;
   std::optional<double> angle_base_;
   bool columns_first_ = false;

@@ -109,8 +109,8 @@ Result<VisionTower> build_gemma3_vision(const ConfigReader& config, const Tensor
   TOK_TRY(reader.status());
   TOK_TRY(tower.positions, position_table(file, prefix + "embeddings.position_embedding.weight",
                                           c.patches(), c.hidden));
-  TOK_TRY(tower.patches, patches_graph(c, file, prefix, build.kv_dtype));
-  TOK_TRY(tower.merge, merge_graph(c, file, projector));
+  TOK_TRY(tower.stages.emplace_back().patches, patches_graph(c, file, prefix, build.kv_dtype));
+  TOK_TRY(tower.stages.back().merge, merge_graph(c, file, projector));
   return tower;
 }
 

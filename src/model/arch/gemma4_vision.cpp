@@ -134,7 +134,7 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const Tensor
   for (uint32_t i = 0; i < c.layers && patches.ok(); ++i) {
     x = Block{patches, c, file, fmt::format("encoder.layers.{}.", i)}(x);
   }
-  TOK_TRY(tower.patches, patches.finish(x));
+  TOK_TRY(tower.stages.emplace_back().patches, patches.finish(x));
   VisionBuilder merge(file, "model.", tower.max_patches);
   ValueId rows = merge.scale(merge.averaged(c.side * c.side, c.hidden), std::sqrt(float(c.hidden)));
   if (c.standardizes) {
@@ -142,7 +142,7 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const Tensor
     rows = merge.standardize(rows, mean, merge.vector("vision_tower.std_scale", c.hidden));
   }
   rows = merge.plain_norm(rows, c.hidden, c.eps);
-  TOK_TRY(tower.merge,
+  TOK_TRY(tower.stages.back().merge,
           merge.finish(merge.projection(rows, "embed_vision.embedding_projection", c.out)));
   return tower;
 }

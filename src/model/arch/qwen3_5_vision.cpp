@@ -128,8 +128,9 @@ Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const Tenso
   TOK_TRY(tower.angles, read_angles(config));
   TOK_TRY(tower.positions,
           position_table(file, prefix + "pos_embed.weight", c.table * c.table, c.hidden));
-  TOK_TRY(tower.patches, patches_graph(c, file, prefix, patches, build.kv_dtype));
-  TOK_TRY(tower.merge, merge_graph(c, file, prefix, patches));
+  TOK_TRY(tower.stages.emplace_back().patches,
+          patches_graph(c, file, prefix, patches, build.kv_dtype));
+  TOK_TRY(tower.stages.back().merge, merge_graph(c, file, prefix, patches));
   return tower;
 }
 
