@@ -3,10 +3,14 @@ a checkpoint beside its weights, and the names and shapes of these."""
 import math
 
 # The values of each model's config.json. `tower`: of the tower in front of a text model; its
-# layers, hidden states, heads, feed-forward network and pixels of a patch's side.
+# layers, hidden states, heads, feed-forward network and pixels of a patch's side; `taps`: the layers
+# whose output the text reads, too.
 SHAPES = {
     "qwen3.5-0.8b-vl": dict(text="qwen3.5-0.8b", tower=dict(layers=12, hidden=768, heads=12,
                                                             ffn=3072, patch=16, table=48)),
+    "qwen3-vl-2b": dict(text="qwen3-0.6b", hidden=2048, ffn=6144, context=262144, theta=5e6,
+                        tower=dict(layers=24, hidden=1024, heads=16, ffn=4096, patch=16, table=48,
+                                   taps=[5, 11, 17])),
     "gemma3-4b": dict(arch="gemma3", layers=34, hidden=2560, heads=8, kv_heads=4, head_dim=256,
                       ffn=10240, vocab=262208, context=131072, theta=1e6, eps=1e-6, window=1024,
                       bos=2, eos=1, rope_scaling={"factor": 8.0, "rope_type": "linear"},
@@ -264,6 +268,10 @@ def codec_files(model, _):
                             "audio_decoder": decoder, "vector_quantizer": quantizer}}
 
 
+def tapped(tower):
+    return [layer for layer in tower.get("taps", []) if layer < tower["layers"]]
+
+
 def qwen_tower(model):
     tower, r = model["tower"], Rows()
     hidden, joined, p = tower["hidden"], 4 * tower["hidden"], "model.visual."
@@ -277,9 +285,11 @@ def qwen_tower(model):
         r.linear(q + "attn.proj", hidden, hidden)
         r.linear(q + "mlp.linear_fc1", tower["ffn"], hidden)
         r.linear(q + "mlp.linear_fc2", hidden, tower["ffn"])
-    r.norm(p + "merger.norm", hidden)
-    r.linear(p + "merger.linear_fc1", joined, joined)
-    r.linear(p + "merger.linear_fc2", model["hidden"], joined)
+    mergers = [(f"deepstack_merger_list.{i}.", joined) for i in range(len(tapped(tower)))]
+    for merger, normed in [("merger.", hidden), *mergers]:
+        r.norm(p + merger + "norm", normed)
+        r.linear(p + merger + "linear_fc1", joined, joined)
+        r.linear(p + merger + "linear_fc2", model["hidden"], joined)
     return r.rows
 
 
@@ -305,7 +315,7 @@ def siglip_tower(model):
 
 def seeing_tensors(model, text):
     """`text`: the rows of the text model, under the names that they have alone."""
-    qwen = model["arch"] == "qwen3_5"
+    qwen = model["arch"].startswith("qwen")
     prefix = "model.language_model." if qwen else "language_model.model."
     renamed = [(prefix + name.removeprefix("model."), *rest) for name, *rest in text]
     return renamed + (qwen_tower if qwen else siglip_tower)(model)
@@ -318,15 +328,20 @@ def seeing_files(model, text):
            "patch_size": tower["patch"]}
     config = {"text_config": text, "torch_dtype": text["torch_dtype"],
               "tie_word_embeddings": text["tie_word_embeddings"]}
-    if model["arch"] == "qwen3_5":
-        text["rope_parameters"].update({"mrope_interleaved": True, "mrope_section": [11, 11, 10]})
-        config.update({"architectures": ["Qwen3_5ForConditionalGeneration"],
-                       "model_type": "qwen3_5", "image_token_id": model["vocab"] - 1})
+    if model["arch"].startswith("qwen"):
+        if model["arch"] == "qwen3_5":
+            name, kind, sections, rope = "Qwen3_5", "qwen3_5", [11, 11, 10], text["rope_parameters"]
+        else:
+            name, kind, sections, rope = "Qwen3VL", "qwen3_vl", [24, 20, 20], {"rope_type": "default"}
+            text["rope_scaling"] = rope
+        rope.update({"mrope_interleaved": True, "mrope_section": sections})
+        config.update({"architectures": [name + "ForConditionalGeneration"], "model_type": kind,
+                       "image_token_id": model["vocab"] - 1})
         own.update({"depth": tower["layers"], "num_heads": tower["heads"],
                     "hidden_act": "gelu_pytorch_tanh", "temporal_patch_size": 2,
                     "spatial_merge_size": 2, "out_hidden_size": model["hidden"],
                     "num_position_embeddings": tower["table"] ** 2,
-                    "deepstack_visual_indexes": []})
+                    "deepstack_visual_indexes": tapped(tower)})
         processor = {"patch_size": tower["patch"], "temporal_patch_size": 2, "merge_size": 2,
                      "size": {"longest_edge": 16777216, "shortest_edge": 65536}}
     else:

@@ -353,7 +353,8 @@ class RandomModel(unittest.TestCase):
                                ("qwen3-30b-a3b", 30532.123), ("whisper-base", 72.594),
                                ("whisper-small", 241.735), ("moonshine-tiny", 27.093),
                                ("moonshine-base", 61.513), ("minilm-l6", 22.713),
-                               ("bge-base", 109.482), ("gemma3-4b", 4300.079)]:
+                               ("bge-base", 109.482), ("gemma3-4b", 4300.079),
+                               ("qwen3-vl-2b", 2127.532)]:
             model = {**random_model.DEFAULTS, **random_model.SHAPES[name]}
             count = sum(math.prod(row[1]) for row in random_model.tensors(model))
             self.assertAlmostEqual(count / 1e6, millions, delta=0.001, msg=name)
@@ -387,6 +388,7 @@ class RandomModel(unittest.TestCase):
             ("kani-tts-2", {**sizes, "--kv-heads": 2, "--head-dim": 16}, ["--seconds", "0.4"]),
             ("nanocodec", {"--hidden": 64}, ["--seconds", "0.4"]),
             ("qwen3.5-0.8b-vl", {**text, "--kv-heads": 2, "--head-dim": 64}, ["--image", "64"]),
+            ("qwen3-vl-2b", {**text, "--kv-heads": 2, "--head-dim": 16}, ["--image", "64"]),
             ("gemma3-4b", {**text, "--kv-heads": 2, "--head-dim": 16}, ["--image", "64"]),
         ]:
             with self.subTest(shape):

@@ -68,6 +68,10 @@ Result<ModelFacts> kani_tts2_facts(const ConfigReader&);
 Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
+Result<VisionTower> build_qwen3_vl_vision(const ConfigReader&, const TensorFile&,
+                                          const TowerBuild&);
+Result<VisionTower> build_qwen3_vl_moe_vision(const ConfigReader&, const TensorFile&,
+                                              const TowerBuild&);
 // Models that hear.
 Result<ModelFacts> moonshine_facts(const ConfigReader&);
 Result<Graph> build_moonshine(const ConfigReader&, const TensorFile&, const BuildOptions&);

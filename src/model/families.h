@@ -33,6 +33,8 @@ Result<DecoderSpec> read_phi3(ConfigReader config);
 Result<DecoderSpec> read_qwen2(ConfigReader config);
 Result<DecoderSpec> read_qwen3(ConfigReader config);
 Result<DecoderSpec> read_qwen3_moe(ConfigReader config);
+Result<DecoderSpec> read_qwen3_vl(const ConfigReader& config);
+Result<DecoderSpec> read_qwen3_vl_moe(const ConfigReader& config);
 Result<DecoderSpec> read_seed_oss(ConfigReader config);
 Result<DecoderSpec> read_smollm3(ConfigReader config);
 Result<DecoderSpec> read_stablelm(ConfigReader config);

@@ -1,6 +1,7 @@
 // Models that read images against what transformers makes of the same files: the rows that the
 // tower gives for each image, the logits after prompts with images, and the tokens that follow.
 #include <algorithm>
+#include <optional>
 
 #include "engine/image_encoder.h"
 #include "golden/vision_prompts.h"
@@ -9,31 +10,47 @@ namespace tokamak::golden {
 namespace {
 
 struct VisionGolden : testing::TestWithParam<std::tuple<const char*, DeviceSetup>> {
-  const std::string folder = vision_folder(std::get<0>(GetParam()));
   DeviceSetup setup = std::get<1>(GetParam());
-  Json golden;
+  std::optional<VisionModel> model;
   std::unique_ptr<Engine> engine;
+
+  const Json& golden() const { return model->golden(); }
+  /// The rows that are recorded for an image of the tower's.
+  std::vector<float> recorded_rows(const Json& entry) const {
+    if (const Json* rows = entry.find("rows")) return floats_of(*rows);
+    const auto arrays = open_safetensors_file(model->folder() + "/golden.safetensors");
+    EXPECT_TRUE(arrays);
+    if (!arrays) return {};
+    const TensorInfo* recorded = arrays->find(
+        entry.find(entry.find("merged") != nullptr ? "merged" : "projected")->as_string());
+    EXPECT_NE(recorded, nullptr);
+    if (recorded == nullptr) return {};
+    const auto bytes = arrays->data(*recorded);
+    EXPECT_TRUE(bytes);
+    if (!bytes) return {};
+    std::vector<float> rows(bytes->size() / sizeof(float));
+    std::memcpy(rows.data(), bytes->data(), bytes->size());
+    return rows;
+  }
 
   void SetUp() override {
     require_device(setup);
     if (IsSkipped()) return;
-    golden = read_json(folder + "/golden.json");
-    ASSERT_NE(golden.find("chats"), nullptr);
+    model.emplace(std::get<0>(GetParam()));
+    ASSERT_NE(golden().find("chats"), nullptr);
     setup.options.image_pixels = kImagePixels;
-    engine = open(folder, setup);
+    engine = open(model->folder(), setup);
     ASSERT_NE(engine, nullptr);
   }
 };
 
 TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
-  const auto arrays = open_safetensors_file(folder + "/golden.safetensors");
-  ASSERT_TRUE(arrays);
   const auto backend = open_backend(setup.options);
   ASSERT_TRUE(backend);
   const auto encoder =
       ImageEncoder::make(engine->compiled(), engine->files(), setup.options, *backend);
   ASSERT_TRUE(encoder) << encoder.error().message;
-  for (const Json& entry : golden.find("tower")->as_array()) {
+  for (const Json& entry : golden().find("tower")->as_array()) {
     const std::string& file = entry.find("file")->as_string();
     SCOPED_TRACE(file);
     auto fitted = (*encoder)->fit(image_of(file));
@@ -41,14 +58,7 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
     const ImageRef added = (*encoder)->add(*std::move(fitted), "");
     const auto encoded = added->encode();
     ASSERT_TRUE(encoded) << encoded.error().message;
-    const TensorInfo* expected = arrays->find(
-        entry.find(entry.find("merged") != nullptr ? "merged" : "projected")->as_string());
-    ASSERT_NE(expected, nullptr);
-    const auto bytes = arrays->data(*expected);
-    ASSERT_TRUE(bytes);
-    std::vector<float> rows(bytes->size() / sizeof(float));
-    std::memcpy(rows.data(), bytes->data(), bytes->size());
-    const double error = relative_error(rows, *encoded);
+    const double error = relative_error(recorded_rows(entry), *encoded);
     // Matrix units take keys and values as f16.
     const bool has_matrix = ((*backend)->device().features & kFeatureSubgroupMatrix) != 0;
     EXPECT_LE(error, has_matrix ? setup.tolerance : std::min(setup.tolerance, 1e-4));
@@ -57,7 +67,7 @@ TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
 }
 
 TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
-  for (const Json& chat : golden.find("chats")->as_array()) {
+  for (const Json& chat : golden().find("chats")->as_array()) {
     SCOPED_TRACE(chat.find("name")->as_string());
     const ImagePrompt prompt = prompt_of(*engine, chat);
     const std::vector<uint32_t>& ids = prompt.ids;
@@ -88,14 +98,21 @@ TEST_P(VisionGolden, PromptsWithImagesHaveTheRecordedLogitsAndTokens) {
   }
 }
 
+std::string case_name(const testing::TestParamInfo<VisionGolden::ParamType>& info) {
+  return fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param).name);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Models, VisionGolden,
     testing::Combine(testing::Values("gemma3_vl", "gemma4_vl", "gemma4_vl_clipped",
-                                     "gemma4_vl_standardized", "qwen3_5_vl_images"),
+                                     "gemma4_vl_standardized", "qwen3_5_vl_images", "qwen3_vl"),
                      testing::ValuesIn(setups())),
-    [](const auto& one) {
-      return fmt::format("{}_{}", std::get<0>(one.param), std::get<1>(one.param).name);
-    });
+    case_name);
+/// Its tower is that of the dense one.
+INSTANTIATE_TEST_SUITE_P(OnTheCpu, VisionGolden,
+                         testing::Combine(testing::Values("qwen3_vl_moe"),
+                                          testing::Values(setups().front())),
+                         case_name);
 
 }  // namespace
 }  // namespace tokamak::golden

@@ -1,14 +1,43 @@
 // The recorded chats about images, as prompts of an engine.
 #pragma once
+#include <filesystem>
+#include <fstream>
+
 #include "engine/image_files.h"
+#include "golden/made_checkpoint.h"
 #include "golden/reference.h"
 
 namespace tokamak::golden {
 
-/// Folder of a recorded model that reads images.
-inline std::string vision_folder(const std::string& name) {
-  return TOKAMAK_TEST_DATA "/vision/" + name;
-}
+/// A recorded model that reads images: a folder of tests/data/vision, or one that is made by a
+/// recipe of tests/data/families.
+class VisionModel {
+ public:
+  explicit VisionModel(const std::string& name) {
+    if (!file_exists(family_file(name))) {
+      folder_ = TOKAMAK_TEST_DATA "/vision/" + name;
+      golden_ = read_json(folder_ + "/golden.json");
+      return;
+    }
+    golden_ = read_json(family_file(name));
+    folder_ = made_checkpoint(name, golden_);
+    is_made_ = true;
+    std::ofstream(folder_ + "/preprocessor_config.json") << golden_.find("processor")->dump();
+  }
+  ~VisionModel() {
+    if (is_made_) std::filesystem::remove_all(folder_);
+  }
+  VisionModel(const VisionModel&) = delete;
+  VisionModel& operator=(const VisionModel&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  const Json& golden() const { return golden_; }
+
+ private:
+  std::string folder_;
+  Json golden_;
+  bool is_made_ = false;
+};
 inline constexpr uint64_t kImagePixels = 1 << 16;  // that they were recorded with
 
 /// An image of tests/data/images.

@@ -1,4 +1,4 @@
-// Qwen2, Qwen3 and Qwen3-MoE.
+// Qwen2, Qwen3 and Qwen3-MoE, and the text of Qwen3-VL.
 #include "model/decoder_fields.h"
 #include "model/families.h"
 
@@ -50,6 +50,54 @@ Result<DecoderSpec> read_qwen3_moe(ConfigReader config) {
   TOK_TRY(mixture.sparse, read_sparse_layers(config, c.layers));
   c.mixture = std::move(mixture);
   TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
+namespace {
+
+/// The fields that the text of Qwen3-VL adds to those of a decoder, dense or with experts.
+Result<DecoderSpec> read_seeing_text(const ConfigReader& whole, ConfigReader& config,
+                                     std::string_view architecture,
+                                     const DecoderDefaults& defaults) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, architecture, defaults));
+  c.head_norm = HeadNorm::kHeads;
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.tied = read_tied(whole, config, false);
+  TOK_TRY(read_decoder_rope(config, c, 5e5));
+  return c;
+}
+
+}  // namespace
+
+// Qwen3-VL. Reference: transformers/models/qwen3_vl/modeling_qwen3_vl.py; arXiv:2511.21631.
+//
+// Otherwise than in Qwen3 there are no windows, and the fields stand in text_config. What the tower
+// adds after the first layers is in qwen_vision.cpp; the multi-axis rotary positions of images are
+// the ordinary ones for text.
+Result<DecoderSpec> read_qwen3_vl(const ConfigReader& whole) {
+  ConfigReader config = whole.has("text_config") ? whole.at("text_config") : whole;
+  return read_seeing_text(whole, config, "Qwen3VLForConditionalGeneration",
+                          {.kv_heads = 32, .head_dim = 128, .max_context = 128000});
+}
+
+// Qwen3-VL-MoE. Reference: transformers/models/qwen3_vl_moe/modeling_qwen3_vl_moe.py.
+//
+// Otherwise than in Qwen3-MoE shares always sum to 1; published files have the experts' matrices as
+// [in, out].
+Result<DecoderSpec> read_qwen3_vl_moe(const ConfigReader& whole) {
+  ConfigReader config = whole.has("text_config") ? whole.at("text_config") : whole;
+  TOK_TRY(DecoderSpec c, read_seeing_text(whole, config, "Qwen3VLMoeForConditionalGeneration",
+                                          {.kv_heads = 16, .ffn = 5632, .max_context = 128000}));
+  Mixture mixture;
+  TOK_TRY(mixture.sizes, read_experts(config, "num_experts", "num_experts_per_tok",
+                                      ExpertSizes{.experts = 60, .top_k = 4, .ffn = 1408}));
+  mixture.route.normalize = true;
+  if (!config.flag("norm_topk_prob", true)) {
+    return unsupported("{} is false; this architecture's shares always sum to 1.",
+                       config.path("norm_topk_prob"));
+  }
+  TOK_TRY(mixture.sparse, read_sparse_layers(config, c.layers));
+  c.mixture = std::move(mixture);
   return c;
 }
 

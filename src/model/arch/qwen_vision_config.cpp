@@ -1,0 +1,78 @@
+#include "model/arch/qwen_vision_config.h"
+
+#include <cmath>
+
+#include "model/decoder_fields.h"
+#include "model/rope_config.h"
+
+namespace tokamak {
+namespace {
+
+/// The blocks of deepstack_visual_indexes.
+Result<std::vector<uint32_t>> read_tapped(ConfigReader& config, uint32_t depth, bool taps) {
+  constexpr std::string_view kName = "deepstack_visual_indexes";
+  std::vector<uint32_t> blocks = config.counts(kName);
+  if (taps && !config.has(kName)) blocks = {8, 16, 24};
+  TOK_TRY(config.status());
+  if (!taps && !blocks.empty()) {
+    return unsupported("{} is not empty; this engine runs this architecture without deepstack.",
+                       config.path(kName));
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i] < depth && (i == 0 || blocks[i - 1] < blocks[i])) continue;
+    return invalid_input("{} has {} in place {}, expected ascending blocks below {} (depth).",
+                         config.path(kName), blocks[i], i, depth);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+Result<QwenVisionConfig> read_qwen_vision(const ConfigReader& whole, bool taps) {
+  ConfigReader config = whole.at("vision_config");
+  QwenVisionConfig c{};
+  c.depth = config.size("depth");
+  c.hidden = config.size("hidden_size");
+  c.heads = config.size("num_heads");
+  c.ffn = config.size("intermediate_size");
+  c.patch = config.size("patch_size", 16);
+  c.frames = config.size("temporal_patch_size", 2);
+  c.side = config.size("spatial_merge_size", 2);
+  c.out = config.size("out_hidden_size");
+  const uint32_t positions = config.size("num_position_embeddings", 2304);
+  c.table = uint32_t(std::lround(std::sqrt(positions)));
+  c.head_dim = read_head_dim(config, c.hidden, c.heads);
+  const Activation activation = read_activation(config, "hidden_act", "gelu_pytorch_tanh");
+  TOK_TRY(config.status());
+  if (activation != Activation::kGeluTanh) {
+    return unsupported("{} is {}, expected gelu_pytorch_tanh.", config.path("hidden_act"),
+                       activation_name(activation));
+  }
+  TOK_TRY(c.tapped, read_tapped(config, c.depth, taps));
+  if (c.table * c.table != positions) {
+    return invalid_input("{} is {}, expected a square.", config.path("num_position_embeddings"),
+                         positions);
+  }
+  if (c.head_dim % 4 != 0) {
+    return unsupported("{}: heads of {} elements; this engine turns heads of a multiple of 4.",
+                       config.where(), c.head_dim);
+  }
+  return c;
+}
+
+Result<ImageAngles> read_image_angles(const ConfigReader& whole, const RopeTable& rope,
+                                      std::vector<uint32_t> otherwise) {
+  const ConfigReader text = whole.has("text_config") ? whole.at("text_config") : whole;
+  ConfigReader fields = rope_fields(text);
+  std::vector<uint32_t> sections = std::move(otherwise);
+  if (fields.has("mrope_section")) sections = fields.counts("mrope_section");
+  if (!fields.flag("mrope_interleaved", true) || sections.size() != 3) {
+    fields.reject({ErrorCode::kUnsupported,
+                   fmt::format("{}: this engine runs mrope_interleaved with three sections.",
+                               fields.where())});
+  }
+  TOK_TRY(fields.status());
+  return ImageAngles{rope, sections[1], sections[2]};
+}
+
+}  // namespace tokamak
