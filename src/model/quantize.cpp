@@ -64,12 +64,18 @@ class QuantizedRows final : public RowSource {
 
   Result<void> write(Stream stream, uint64_t first, uint64_t count, std::byte* out,
                      size_t stride) const override {
-    std::vector<std::byte> bytes(columns_ * dtype_bytes(stored_));
+    const size_t row_bytes = columns_ * dtype_bytes(stored_);
+    TOK_TRY(const FileBytes stored, floats_->view(Stream::kLow, first, count));
+    // All at once: to a transposed matrix a row alone is as far to read as many.
+    std::vector<std::byte> made(stored.empty() ? size_t(count) * row_bytes : 0);
+    if (stored.empty()) {
+      TOK_TRY(floats_->write(Stream::kLow, first, count, made.data(), row_bytes));
+    }
+    const std::byte* const floats = stored.empty() ? made.data() : stored.data();
     std::vector<float> row(columns_);
     std::vector<std::byte> blocks(size_t(block_row_bytes(type_, columns_)));
     for (uint64_t i = 0; i < count; ++i) {
-      TOK_TRY(floats_->write(Stream::kLow, first + i, 1, bytes.data(), 0));
-      load_floats(stored_, bytes.data(), row);
+      load_floats(stored_, floats + size_t(i) * row_bytes, row);
       quantize_row(type_, row, blocks.data());
       repack_block_row(type_, stream, blocks.data(), columns_, out + size_t(i) * stride);
     }

@@ -56,26 +56,25 @@ class FloatRows final : public RowSource {
 class WidenedRows final : public RowSource {
  public:
   WidenedRows(std::unique_ptr<RowSource> source, DType type, uint64_t columns)
-      : source_(std::move(source)), type_(type), columns_(columns) {
-    begin_.fill(matrix_bytes(type, 1, columns));
-    begin_[0] = 0;
-    if (is_packed(type)) begin_ = stream_offsets(weight_format(type), 1, columns);
-  }
+      : source_(std::move(source)), type_(type), columns_(columns) {}
 
   Result<void> write(Stream, uint64_t first, uint64_t count, std::byte* out,
                      size_t stride) const override {
-    std::vector<std::byte> bytes(static_cast<size_t>(begin_.back()));
+    std::array<uint64_t, kStreams.size() + 1> begin{};  // of each stream; kLow's is 0
+    if (is_packed(type_)) begin = stream_offsets(weight_format(type_), count, columns_);
+    std::vector<std::byte> bytes(size_t(matrix_bytes(type_, count, columns_)));
+    for (const Stream stream : kStreams) {
+      const auto each = size_t(row_bytes(type_, stream, columns_));
+      if (each == 0) continue;
+      std::byte* const place = bytes.data() + begin[size_t(stream)];
+      TOK_TRY(source_->write(stream, first, count, place, each));
+    }
     std::vector<float> row(static_cast<size_t>(columns_));
     for (uint64_t i = 0; i < count; ++i) {
-      for (const Stream stream : kStreams) {
-        if (row_bytes(type_, stream, columns_) == 0) continue;
-        std::byte* const place = bytes.data() + begin_[size_t(stream)];
-        TOK_TRY(source_->write(stream, first + i, 1, place, 0));
-      }
       if (is_packed(type_)) {
-        unpack_row(type_, bytes, 1, 0, row);
+        unpack_row(type_, bytes, count, i, row);
       } else {
-        load_floats(type_, bytes.data(), row);
+        load_floats(type_, &bytes[size_t(i) * row.size() * dtype_bytes(type_)], row);
       }
       std::memcpy(out + size_t(i) * stride, row.data(), row.size() * sizeof(float));
     }
@@ -86,7 +85,6 @@ class WidenedRows final : public RowSource {
   std::unique_ptr<RowSource> source_;
   DType type_;
   uint64_t columns_;
-  std::array<uint64_t, kStreams.size() + 1> begin_;  // of each stream of a row, and its end
 };
 
 /// Whether the bytes are the same. The type gives the meaning of GPTQ's zeros, whose bytes are.
