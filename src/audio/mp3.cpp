@@ -37,9 +37,7 @@ struct InfoFrame {
 };
 
 uint32_t big_endian(std::span<const uint8_t> bytes) {
-  uint32_t number = 0;
-  for (const uint8_t one : bytes) number = number << 8 | one;
-  return number;
+  return uint32_t(big_number(std::as_bytes(bytes)));
 }
 
 /// `body`: the frame after its header of four bytes.
@@ -141,8 +139,7 @@ class Pieces {
 
 std::optional<uint32_t> header_at(std::span<const std::byte> file, size_t at) {
   if (at >= file.size() || file.size() - at < 4) return std::nullopt;
-  uint32_t header = 0;
-  for (size_t i = 0; i < 4; ++i) header = header << 8 | std::to_integer<uint32_t>(file[at + i]);
+  const auto header = uint32_t(big_number(file.subspan(at, 4)));
   const uint32_t version = header >> 19 & 3, layer = header >> 17 & 3;
   const bool is_frame = header >> 21 == 0x7ff && version != 1 && (layer == 1 || layer == 2) &&
                         (header >> 12 & 15) != 15 && (header >> 10 & 3) != 3;

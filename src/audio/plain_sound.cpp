@@ -26,7 +26,7 @@ std::string_view text_at(Bytes file, size_t at) {
 
 /// Returns the number in some bytes, big end first. REQUIRES: they are in it.
 uint64_t big_number_at(Bytes file, size_t at, size_t bytes) {
-  return std::byteswap(number_at(file, at, bytes)) >> (64 - 8 * bytes);
+  return big_number(file.subspan(at, bytes));
 }
 
 /// A rate as a whole number; 0 for what is none, which nobody reads.
@@ -72,7 +72,7 @@ Failure without_samples() {
   return invalid_input("The file is damaged or cut off: it has no chunk of samples.");
 }
 
-/// Adds the samples at a place, `size` bytes as the header says, to a sound with its format.
+/// Adds the samples at a place, `size` bytes by the header, to a sound with its format.
 /// Returns the place after them.
 size_t take_samples(Bytes file, size_t at, uint64_t size, PlainSound sound,
                     std::vector<PlainSound>& out) {

@@ -16,7 +16,7 @@ struct PlainSound {
   bool is_little = false;  // the order of bytes
   uint32_t rate = 0, channels = 0;
   std::span<const std::byte> samples;
-  uint64_t frames = 0;  // that there should be as the header says; 0: it does not say
+  uint64_t frames = 0;  // that there should be by the header; 0: not given
 };
 
 bool is_aiff(std::span<const std::byte> file);

@@ -41,4 +41,10 @@ uint64_t number_at(std::span<const std::byte> file, size_t at, size_t bytes) {
   return number;
 }
 
+uint64_t big_number(std::span<const std::byte> bytes) {
+  uint64_t number = 0;
+  for (const std::byte one : bytes) number = number << 8 | std::to_integer<uint64_t>(one);
+  return number;
+}
+
 }  // namespace tokamak

@@ -26,5 +26,7 @@ class SoundBytes {
 
 /// Returns the number in some bytes of a file, little end first. REQUIRES: they are in it.
 uint64_t number_at(std::span<const std::byte> file, size_t at, size_t bytes);
+/// Returns the number in some bytes, big end first.
+uint64_t big_number(std::span<const std::byte> bytes);
 
 }  // namespace tokamak
