@@ -36,21 +36,6 @@ inline std::string refuses_width(const Problem& p) {
   return in % 8 == 0 ? "" : fmt::format("in = {} is no multiple of 8", in);
 }
 
-/// Workgroups per token: one in all when there is one row whatever the step's tokens.
-inline Extent per_row(const Problem& p) {
-  return {1, p.outputs[0].shape[0] == kTokens ? 1u : 0u};
-}
-
-/// For those that, besides, read the weights of an expert again for each slot that chose it: so few
-/// slots that most have an expert of their own.
-inline std::string refuses_slots_or_width(const Problem& p, const DeviceInfo&) {
-  const ExpertProductSizes s = expert_sizes(p);
-  if (has_many_tokens(p) && 2 * p.max_tokens * s.top_k > s.experts) {
-    return fmt::format("is for at most {} tokens", std::max(1u, s.experts / (2 * s.top_k)));
-  }
-  return refuses_width(p);
-}
-
 /// For those that, besides, take one token.
 inline std::string refuses_tokens_or_width(const Problem& p, const DeviceInfo&) {
   return has_many_tokens(p) ? "is for one token" : refuses_width(p);

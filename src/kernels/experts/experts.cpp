@@ -145,6 +145,11 @@ void expert_sum_reference(const CpuCall& call) {
   }
 }
 
+/// Workgroups per token: none when there is one row whatever the step's tokens.
+Extent per_row(const Problem& p) {
+  return {1, p.outputs[0].shape[0] == kTokens ? 1u : 0u};
+}
+
 template <bool kSubgroups>
 Launch route_launch(const Problem& p, const DeviceInfo&) {
   const Route& op = p.as<Route>();
@@ -187,6 +192,16 @@ bool has_bias(const Problem& p) {
 
 const char* bias_source(const Problem& p) {
   return has_bias(p) ? "experts/bias.wgsl" : "experts/no_bias.wgsl";
+}
+
+/// The weights of an expert are read again for each slot that chose it: it takes so few slots that
+/// most have an expert of their own.
+std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
+  const ExpertProductSizes s = expert_sizes(p);
+  if (has_many_tokens(p) && 2 * p.max_tokens * s.top_k > s.experts) {
+    return fmt::format("is for at most {} tokens", std::max(1u, s.experts / (2 * s.top_k)));
+  }
+  return refuses_width(p);
 }
 
 template <bool kSubgroups>
@@ -331,11 +346,11 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "expert_linear.wgsl.matvec_subgroup",
      .op = op_index<ExpertLinear>(),
      .needs = kFeatureSubgroups,
-     .refuses = refuses_slots_or_width,
+     .refuses = matvec_refuses,
      .launch = matvec<true>},
     {.name = "expert_linear.wgsl.matvec",
      .op = op_index<ExpertLinear>(),
-     .refuses = refuses_slots_or_width,
+     .refuses = matvec_refuses,
      .launch = matvec<false>},
     {.name = "expert_linear.wgsl.matrix",
      .op = op_index<ExpertLinear>(),

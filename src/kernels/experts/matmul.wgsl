@@ -1,6 +1,6 @@
 // 64 rows of one expert, for the slots of up to TOKENS tokens that chose it, in tiles of 32, per
-// workgroup of 16 x 8 lanes; see linear/tile.wgsl. What a row is, and where results go, says
-// results.wgsl. Contract: experts.h.
+// workgroup of 16 x 8 lanes; see linear/tile.wgsl. results.wgsl
+// gives the order of rows and stores the results. Contract: experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;

@@ -1,5 +1,5 @@
 // A tile of rows of one expert, for the slots of up to TOKENS tokens that chose it, in tiles of lines
-// per workgroup: see linear/matrix_tile.wgsl. Where results go says results.wgsl. Contract: experts.h.
+// per workgroup: see linear/matrix_tile.wgsl. results.wgsl stores the results. Contract: experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;

@@ -1,5 +1,5 @@
-// Four rows of the expert of one slot per workgroup; slots are grid.y, tokens grid.z. Where results go
-// says results.wgsl. Contract: experts.h, fused_experts.h.
+// Four rows of the expert of one slot per workgroup; slots are grid.y, tokens grid.z.
+// results.wgsl stores the results. Contract: experts.h, fused_experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;

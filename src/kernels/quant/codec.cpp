@@ -50,6 +50,7 @@ class Writer {
     if (format_.code == Code::kE4M3 || format_.scale == ScaleType::kE4M3) add("e4m3");
     if (format_.code == Code::kInteger) return add("integers");
     if (format_.code == Code::kE4M3) return add("floats8");
+    add("levels");
     const Levels& levels = *format_.levels;
     if (&levels == &kE2m1Levels) return add("level_fp4");
     if (levels.unit == 0) {

@@ -6,8 +6,3 @@ fn levels(numbers: vec4<u32>) -> vec4<f32> {
   let bytes = words << (vec4(24u) - 8u * (numbers & vec4(3u)));
   return LEVEL_UNIT * vec4<f32>(bitcast<vec4<i32>>(bytes) >> vec4(24u));
 }
-
-fn quants8(stored: Quanta) -> array<vec4<f32>, 2> {
-  let numbers = numbers8(stored);
-  return array(levels(numbers[0]), levels(numbers[1]));
-}

@@ -13,8 +13,3 @@ fn levels(numbers: vec4<u32>) -> vec4<f32> {
                  select(vec4(LEVEL_14), vec4(LEVEL_15), odd), two);
   return select(select(a, b, four), select(c, d, four), numbers > vec4(7u));
 }
-
-fn quants8(stored: Quanta) -> array<vec4<f32>, 2> {
-  let numbers = numbers8(stored);
-  return array(levels(numbers[0]), levels(numbers[1]));
-}

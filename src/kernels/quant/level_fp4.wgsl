@@ -6,8 +6,3 @@ fn levels(numbers: vec4<u32>) -> vec4<f32> {
   return bitcast<vec4<f32>>(size | ((numbers & vec4(8u)) << vec4(28u)));
 }
 
-fn quants8(stored: Quanta) -> array<vec4<f32>, 2> {
-  let numbers = numbers8(stored);
-  return array(levels(numbers[0]), levels(numbers[1]));
-}
-
