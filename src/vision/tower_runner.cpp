@@ -146,10 +146,10 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
     const std::span<const InputWrite> own =
         stage == 0 ? std::span(inputs) : std::span<InputWrite>();
     TOK_TRY(const std::vector<float> rows, run_stage(stage, grid, own));
-    written_ = grid;
     const bool is_last = stage + 1 == stages_;
     all.insert(is_last ? all.begin() : all.end(), rows.begin(), rows.end());
   }
+  written_ = grid;
   return all;
 }
 
