@@ -40,13 +40,14 @@ void add_types(const Json& schema, std::vector<std::string>& out) {
       if (one.is_string()) out.push_back(one.as_string());
     }
   }
-  for (const char* name : {"enum", "anyOf", "oneOf"}) {
+  const Json* values = schema.find("enum");
+  if (type == nullptr && values != nullptr && values->is_array()) {
+    for (const Json& one : values->as_array()) out.emplace_back(type_name(one));
+  }
+  for (const char* name : {"anyOf", "oneOf"}) {
     const Json* all = schema.find(name);
     if (all == nullptr || !all->is_array()) continue;
-    for (const Json& one : all->as_array()) {
-      if (*name != 'e') add_types(one, out);
-      if (*name == 'e' && type == nullptr) out.emplace_back(type_name(one));
-    }
+    for (const Json& one : all->as_array()) add_types(one, out);
   }
 }
 

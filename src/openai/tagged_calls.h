@@ -9,9 +9,9 @@
 
 namespace tokamak::openai {
 
-/// <function=f><parameter=k>v</parameter></function>, of Qwen3-Coder and later. What a value is the
-/// function's schema in `tools` says: texts stand as they are, everything else as JSON or as Python
-/// writes it. The tags of a value stand on lines of their own.
+/// <function=f><parameter=k>v</parameter></function>, of Qwen3-Coder and later. The type of a value
+/// is that of the function's schema in `tools`: texts stand as they are, everything else as JSON or
+/// as Python writes it. The tags of a value stand on lines of their own.
 std::optional<std::vector<ToolCall>> parse_tagged_call(std::string_view text, const Json& tools);
 
 /// The same with the tags of a value right beside it, of Seed-OSS.
