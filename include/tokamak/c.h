@@ -84,7 +84,7 @@ TOKAMAK_API char* tokamak_list_devices(tokamak_error** error);
 /* The options to open a model with; as made, the built-in model on the best device. */
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
-/* Names: model, backend, device, context, sequences, cache_tokens, memory, kv, quantize,
+/* Names: model, backend, device, threads, context, sequences, cache_tokens, memory, kv, quantize,
  * image_pixels, batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling,
  * adapter ([NAME=]FOLDER[=SCALE]; each call adds one), has_thread; tokamak/model_options.h
  * describes them. */

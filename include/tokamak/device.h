@@ -11,7 +11,7 @@ struct DeviceDetails {
   uint32_t number = 0;       // ModelOptions::device; the CPU takes none
   std::string name = {};     // "NVIDIA H200"
   std::string driver = {};   // free text
-  bool is_software = false;  // a driver that computes on the CPU, or the CPU itself
+  bool is_software = false;  // a driver that computes on the CPU, slowly, or the CPU's reference
 };
 
 struct DeviceList {

@@ -22,9 +22,10 @@ struct Adapter {
 struct ModelOptions {
   std::string model = {};  // a folder, a .gguf file, or org/name[@revision][:file] in the Hugging
                            // Face cache; "": the built-in model
-  std::string backend = "auto";  // auto, cuda, webgpu or cpu
+  std::string backend = "auto";  // auto, cuda, webgpu, cpu or cpu-reference, which is slow
   /// The number of a device of the backend, as in `tokamak doctor`.
   std::optional<uint32_t> device = {};
+  uint32_t threads = 0;       // of the cpu backend; 0: one for each core that it may use
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
                               // allows, at most 4096, for embeddings 2048
   uint32_t sequences = 1;     // requests that run at the same time, at most 64; others wait
@@ -32,7 +33,7 @@ struct ModelOptions {
                               // as `memory` has room for
   std::string memory = {};    // most that the model may take of the device's: "6GiB", or "70%" of
                               // what is free; "": 90 % of it where it is known, else no limit
-  std::string kv = "auto";  // type of the cache: f16, f32 or q8; auto: f16 on a GPU, f32 on the CPU
+  std::string kv = "auto";    // type of the cache: f16, f32 or q8; auto: f16
   std::string quantize = {};  // q8 or q4: pack matrices of floats while loading
   uint64_t image_pixels = 0;  // most of an image, to which larger ones are made smaller, 1 << 20
                               // for example; 0: the model is opened for text only

@@ -195,8 +195,9 @@ TEST_F(C, ErrorsAreHandles) {
   tokamak_error* error = nullptr;
   EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
   EXPECT_EQ(said(error),
-            "There is no option \"colour\", but model, backend, device, context, sequences, "
-            "cache_tokens, memory, kv, quantize, image_pixels, batch_invariant, speculate, draft, "
+            "There is no option \"colour\", but model, backend, device, threads, context, "
+            "sequences, cache_tokens, memory, kv, quantize, image_pixels, batch_invariant, "
+            "speculate, draft, "
             "pooling, adapter, has_thread.");
   EXPECT_FALSE(tokamak_options_set(options, "context", "-1", &error));
   EXPECT_EQ(said(error), "context is \"-1\", expected a whole number that is not negative.");

@@ -2,6 +2,7 @@
 
 #include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
+#include "engine/engine.h"
 
 namespace tokamak {
 namespace {
@@ -28,7 +29,7 @@ DeviceList list_devices() {
   } else {
     list.webgpu_problem = webgpu.error().message;
   }
-  add(list, 0, make_cpu_backend()->device());
+  add(list, 0, make_processor_backend({})->device());
   return list;
 }
 

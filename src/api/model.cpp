@@ -11,6 +11,7 @@ OpenOptions open_options(const ModelOptions& options) {
   own.model = options.model;
   own.backend = options.backend;
   own.device = options.device;
+  own.threads = options.threads;
   own.context = options.context;
   own.sequences = options.sequences;
   own.cache_tokens = options.cache_tokens;

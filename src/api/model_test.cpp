@@ -20,7 +20,7 @@ constexpr const char* kPrompt = "Once upon a time";
 ModelOptions small() {
   ModelOptions options;
   options.model = kModel;
-  options.backend = "cpu";
+  options.backend = "cpu-reference";
   options.context = 96;
   options.sequences = 2;
   return options;
@@ -34,7 +34,7 @@ Model open(const ModelOptions& options = small()) {
 
 /// Opens a plain engine, to compare with.
 std::unique_ptr<Engine> engine() {
-  auto engine = Engine::open({.model = kModel, .backend = "cpu", .context = 96});
+  auto engine = Engine::open({.model = kModel, .backend = "cpu-reference", .context = 96});
   EXPECT_TRUE(engine) << engine.error().message;
   return *std::move(engine);
 }
@@ -266,7 +266,7 @@ TEST(Model, Ranks) {
   const std::vector<std::string> documents = {"the fox", "a river", "an owl"};
   const auto scores = model.rerank("a fox", documents);
   ASSERT_TRUE(scores) << scores.error().message;
-  const auto alone = Engine::open({.model = options.model, .backend = "cpu"});
+  const auto alone = Engine::open({.model = options.model, .backend = "cpu-reference"});
   EXPECT_EQ(*scores, *(*alone)->rerank("a fox", documents));
   EXPECT_EQ(model.start({.prompt = "A fox"}).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(model.embed(documents).error().code, ErrorCode::kUnsupported);
@@ -282,7 +282,7 @@ TEST(Model, EmbedsInBatches) {
   ASSERT_EQ(vectors->size(), 2u);
   EXPECT_EQ((*vectors)[0].size(), model.details().dimensions);
   const auto alone =
-      Engine::open({.model = kModel, .backend = "cpu", .context = 96, .pooling = "mean"});
+      Engine::open({.model = kModel, .backend = "cpu-reference", .context = 96, .pooling = "mean"});
   for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(*(*alone)->embed(texts[i]), (*vectors)[i]);
   EXPECT_EQ(model.embed(std::span(texts).first(1), {.dimensions = 8})->at(0).size(), 8u);
   EXPECT_FALSE(model.embed(texts, {.prompt = "unknown"}));
@@ -377,8 +377,10 @@ std::string image_file(const std::string& name) {
 
 TEST(ModelImages, GiveTheTokensThatAnEngineGivesAlone) {
   Model model = open(with_images());
-  const auto alone = Engine::open(
-      {.model = with_images().model, .backend = "cpu", .context = 128, .image_pixels = 1 << 16});
+  const auto alone = Engine::open({.model = with_images().model,
+                                   .backend = "cpu-reference",
+                                   .context = 128,
+                                   .image_pixels = 1 << 16});
   ASSERT_TRUE(alone) << alone.error().message;
   const std::string path = image_file("wide.png");
   const auto image = image_of_file(path);

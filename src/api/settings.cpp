@@ -103,6 +103,7 @@ constexpr Setting<ModelOptions> kModelSettings[] = {
     {"model", set<&ModelOptions::model>},
     {"backend", set<&ModelOptions::backend>},
     {"device", set<&ModelOptions::device>},
+    {"threads", set<&ModelOptions::threads>},
     {"context", set<&ModelOptions::context>},
     {"sequences", set<&ModelOptions::sequences>},
     {"cache_tokens", set<&ModelOptions::cache_tokens>},

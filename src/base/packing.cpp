@@ -24,18 +24,6 @@ struct Bytes {
   }
 };
 
-struct Pair {
-  uint32_t scale, offset;
-};
-
-/// The 6-bit pairs of a Q4_K or Q5_K super-block. Layout: ggml's get_scale_min_k4.
-Pair super_pair(const Bytes& packed, uint64_t group) {
-  const auto at = [&](uint64_t i) { return packed.u8(i); };
-  if (group < 4) return {at(group) & 63, at(group + 4) & 63};
-  return {(at(group + 4) & 15) | (at(group - 4) >> 6 << 4),
-          (at(group + 4) >> 4) | (at(group) >> 6 << 4)};
-}
-
 float e8m0(uint32_t byte) {
   if (byte == 255) return std::numeric_limits<float>::quiet_NaN();
   return std::ldexp(1.0f, int32_t(byte) - 127);
@@ -77,7 +65,8 @@ struct RowStreams {
       const bool four = format.scale == ScaleType::kPairs4;
       const Bytes block{scales.data + i / 256 * (four ? 20 : 16)}, pairs{block.data + 4};
       const uint32_t byte = four ? pairs.u8(i % 256 / 16) : 0;
-      const Pair pair = four ? Pair{byte & 15, byte >> 4} : super_pair(pairs, i / 32 % 8);
+      const SuperPair pair =
+          four ? SuperPair{byte & 15, byte >> 4} : super_pair(pairs.data, uint32_t(i / 32 % 8));
       return {block.number(DType::kF16, 0) * float(pair.scale),
               -(block.number(DType::kF16, 1) * float(pair.offset))};
     }
@@ -141,6 +130,13 @@ std::array<uint64_t, 5> stream_offsets(const WeightFormat& format, uint64_t rows
 uint64_t matrix_bytes(DType dtype, uint64_t rows, uint64_t columns) {
   if (is_packed(dtype)) return stream_offsets(weight_format(dtype), rows, columns).back();
   return rows * columns * dtype_bytes(dtype);
+}
+
+SuperPair super_pair(const std::byte* pairs, uint32_t group) {
+  const auto at = [&](uint32_t i) { return uint32_t(pairs[i]); };
+  if (group < 4) return {at(group) & 63, at(group + 4) & 63};
+  return {(at(group + 4) & 15) | (at(group - 4) >> 6 << 4),
+          (at(group + 4) >> 4) | (at(group) >> 6 << 4)};
 }
 
 float e4m3_to_f32(uint8_t bits) {

@@ -120,6 +120,13 @@ uint64_t matrix_bytes(DType dtype, uint64_t rows, uint64_t columns);
 /// The f32, f16 or bf16 at an address of no particular alignment.
 float number_at(DType dtype, const std::byte* bytes);
 
+/// The scale and the offset of a group of 32 weights in ScaleType::kPairs6.
+struct SuperPair {
+  uint32_t scale = 0, offset = 0;
+};
+/// Pair `group` of the 8 in 12 bytes. Layout: ggml's get_scale_min_k4.
+SuperPair super_pair(const std::byte* pairs, uint32_t group);
+
 /// The f8e4m3 of these bits: without infinities, 127 and 255 are no numbers.
 float e4m3_to_f32(uint8_t bits);
 

@@ -14,7 +14,9 @@ namespace tokamak {
 namespace {
 
 Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
-  if (choice == "auto") return device.backend == BackendKind::kCpu ? DType::kF32 : DType::kF16;
+  const bool is_reference =
+      device.backend == BackendKind::kCpu && (device.features & kFeatureVectors) == 0;
+  if (choice == "auto") return is_reference ? DType::kF32 : DType::kF16;
   if (const auto dtype = cache_type_from_name(choice)) return *dtype;
   return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f32, f16 or q8.", choice);
 }

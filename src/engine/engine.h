@@ -232,6 +232,10 @@ Result<std::string> chat_template_named(const ModelFiles& files, std::string_vie
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
 
+/// The processor with its vectors; the reference where `backend` is "cpu-reference" and where the
+/// processor or the build has no kernels for them.
+std::unique_ptr<Backend> make_processor_backend(const OpenOptions& options);
+
 /// Adds to `options.advice` what earlier runs have kept about the device: what `tokamak tune` found
 /// and which kernels failed the self-test. Native programs only.
 void recall_device(const DeviceInfo& device, OpenOptions& options);

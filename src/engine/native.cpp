@@ -274,36 +274,61 @@ Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
 
 }  // namespace
 
+std::unique_ptr<Backend> make_processor_backend(const OpenOptions& options) {
+  std::unique_ptr<Backend> vectors;
+  if (options.backend != "cpu-reference") vectors = make_vector_backend(options.threads);
+  return vectors != nullptr ? std::move(vectors) : make_cpu_backend();
+}
+
+namespace {
+
+/// A GPU by WebGPU, else the processor: a software driver would compute on the same cores, slowly.
+Result<std::unique_ptr<Backend>> open_webgpu_or_processor(const OpenOptions& options) {
+  const auto devices = list_webgpu_devices();
+  std::string problem;
+  if (devices && !std::ranges::all_of(*devices, &DeviceInfo::software)) {
+    auto backend = open_webgpu(options);
+    if (backend || backend.error().code == ErrorCode::kUsage) return backend;
+    problem = " " + backend.error().message;
+  }
+  std::unique_ptr<Backend> processor = make_processor_backend(options);
+  if (options.notice) {
+    // The command line leaves this out where nobody watches, by its first words.
+    const DeviceInfo& device = processor->device();
+    options.notice(fmt::format("No GPU found: running on the processor ({}; {}){}.{}", device.name,
+                               device.driver, device.software ? ", which is slow" : "", problem));
+  }
+  return processor;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
-  if (options.backend == "cpu") {
-    if (!options.device) return make_cpu_backend();
+  if (options.backend == "cpu" || options.backend == "cpu-reference") {
+    if (!options.device) return make_processor_backend(options);
     return fail(ErrorCode::kUsage,
-                "device is {}, which chooses among WebGPU or CUDA devices; the backend is cpu.",
-                *options.device);
+                "device is {}, which chooses among WebGPU or CUDA devices; the backend is {}.",
+                *options.device, options.backend);
   }
   if (options.backend == "cuda") return open_cuda(options);
   if (options.backend != "auto" && options.backend != "webgpu") {
-    return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, cuda, webgpu or cpu.",
+    return fail(ErrorCode::kUsage,
+                "backend is \"{}\", expected auto, cuda, webgpu, cpu or cpu-reference.",
                 options.backend);
   }
   const auto notice = [&](const std::string& text) {
     if (options.notice) options.notice(text);
   };
-  const bool any = options.backend == "auto" && !options.device;
-  if (any) {
+  if (options.backend == "auto" && !options.device) {
     TOK_TRY(std::unique_ptr<Backend> cuda, open_cuda_where_it_is(options));
     if (cuda != nullptr) return cuda;
+    return open_webgpu_or_processor(options);
   }
   auto backend = open_webgpu(options);
-  if (!backend && backend.error().code == ErrorCode::kUsage) return backend;
-  if (!backend && any) {
-    notice("Running on the CPU reference, which is slow. " + backend.error().message);
-    return make_cpu_backend();
-  }
   if (backend && (*backend)->device().software) {
     // The command line leaves this out where nobody watches, by its first words.
     notice(fmt::format(
-        "No GPU found: running on a software driver ({}), which is slow; see `tokamak doctor`.",
+        "No GPU found: running on a software driver ({}), which is slow; the CPU is faster.",
         (*backend)->device().name));
   }
   return backend;

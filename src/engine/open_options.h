@@ -30,8 +30,9 @@ using FindWrong = std::function<Result<WrongVariants>(Backend&, const Plan&)>;
 
 struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
-  std::string backend = "auto";    // auto, cuda, webgpu or cpu
+  std::string backend = "auto";    // auto, cuda, webgpu, cpu or cpu-reference
   std::optional<uint32_t> device;  // which one of the backend, as `tokamak doctor` numbers them
+  uint32_t threads = 0;            // of the cpu backend; 0: one for each core it may use
   Task task = Task::kAny;
   uint32_t context = 0;           // positions; 0: what the model allows, at most 4096, for
                                   // embeddings 2048

@@ -142,6 +142,7 @@ fuse::Target fusion_target(const DeviceInfo& device) {
   target.max_binding_bytes = std::min(target.max_binding_bytes, device.limits.binding_bytes);
   target.multiprocessors = device.size.multiprocessors;
   target.is_parallel = device.backend != BackendKind::kCpu && !device.software;
+  target.joins_products = (device.features & kFeatureVectors) == 0;
   target.has_library = (device.features & kFeatureLibrary) != 0;
   return target;
 }

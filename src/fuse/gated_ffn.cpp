@@ -62,6 +62,7 @@ std::optional<FusedLinear> clearing(const Match& m) {
 
 std::optional<Replacement> replace_gated_ffn(Match& m) {
   GatedFfn op{.glu = m.attributes<FusedLinear>(y)};
+  if (!m.target().joins_products) return std::nullopt;
   if (op.glu.epilogue != Epilogue::kGlu || op.glu.bias || op.glu.scaled) return std::nullopt;
   if (const auto* down = m.as<FusedLinear>(z)) {
     if (*down != FusedLinear{.epilogue = Epilogue::kAdd}) return std::nullopt;

@@ -13,6 +13,7 @@ struct Target {
   uint64_t max_binding_bytes = uint64_t{128} << 20;
   double launch_cost_us = 2.16;    // of one that returns at once
   uint32_t multiprocessors = 132;  // what runs workgroups at the same time
+  bool joins_products = true;      // a launch costs more than sums in fixed point
   bool is_parallel = true;         // false: workgroups take turns on the cores of a processor
   bool has_library = false;        // of products of bf16 and f16
   Half library_type = Half::kBf16;

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/packing.h"
+#include "kernels/cpu/panels.h"
 
 namespace tokamak {
 
@@ -33,6 +34,7 @@ std::string features_text(Features features) {
   add(kFeatureDot4, "dot4");
   add(kFeatureLibrary, "library");
   add(kFeatureMatrixElements, "matrix_elements");
+  add(kFeatureVectors, "vectors");
   return text.empty() ? "none" : text;
 }
 
@@ -92,6 +94,7 @@ void CpuTensor::store(size_t i, float value) const {
 
 void CpuTensor::load_row(size_t row, std::span<float> out) const {
   TOK_CHECK(dims.size() == 2 && dims[1] == out.size());
+  if (panels != nullptr) return unpack_panel_row(*panels, data, row, out);
   if (is_packed(dtype)) {
     return unpack_row(dtype, {data, size_t(matrix_bytes(dtype, dims[0], dims[1]))}, dims[0], row,
                       out);

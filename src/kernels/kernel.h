@@ -23,6 +23,8 @@ std::string_view backend_name(BackendKind kind);
 /// into f32. kFeatureDot4: dot products of four bytes at once, a feature of the language.
 /// kFeatureMatrixElements: a lane reads and writes its own elements of fragments (no WGSL has
 /// that). kFeatureLibrary: a vendor's library multiplies matrices of bf16 (cuBLASLt).
+/// kFeatureVectors: a processor whose kernels are for its vectors and all its cores; without it, it
+/// is the reference.
 enum Feature : uint32_t {
   kFeatureF16 = 1,
   kFeatureSubgroups = 2,
@@ -30,10 +32,12 @@ enum Feature : uint32_t {
   kFeatureDot4 = 8,
   kFeatureLibrary = 16,
   kFeatureMatrixElements = 32,
+  kFeatureVectors = 64,
 };
 using Features = uint32_t;
 inline constexpr Features kAllFeatures = kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix |
-                                         kFeatureDot4 | kFeatureLibrary | kFeatureMatrixElements;
+                                         kFeatureDot4 | kFeatureLibrary | kFeatureMatrixElements |
+                                         kFeatureVectors;
 /// Rows and columns of the fragments that matrix units multiply.
 inline constexpr uint32_t kMatrixSide = 16;
 std::string features_text(Features features);  // "f16 subgroups", "none"
@@ -148,12 +152,16 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+class ThreadPool;
+struct PanelLayout;
+
 /// An operand as the CPU sees it; `dims` has T replaced by the step's rows. Of states and page
 /// tables `data` is that of the first slot.
 struct CpuTensor {
   std::byte* data = nullptr;
   DType dtype = DType::kF32;
   std::vector<uint32_t> dims;
+  const PanelLayout* panels = nullptr;  // of a packed matrix that lies in panels (cpu/panels.h)
 
   /// The tensor of that slot.
   CpuTensor of_slot(uint32_t index) const;
@@ -171,7 +179,8 @@ struct CpuCall {
   const Op* op = nullptr;
   std::vector<CpuTensor> inputs, outputs;
   BatchView batch;
-  uint32_t max_rows = 1;  // of the phase
+  uint32_t max_rows = 1;       // of the phase
+  ThreadPool* pool = nullptr;  // of kernels for vectors
 
   template <typename T>
   const T& as() const {
@@ -187,7 +196,7 @@ struct KernelVariant {
   /// Why this variant does not take the problem on that device; "" if it does. Null: takes all.
   std::string (*refuses)(const Problem&, const DeviceInfo&) = nullptr;
   Launch (*launch)(const Problem&, const DeviceInfo&) = nullptr;  // WGSL and CUDA
-  void (*reference)(const CpuCall&) = nullptr;                    // CPU
+  void (*run)(const CpuCall&) = nullptr;                          // CPU
   /// How far, relatively, the kernel rounds operands that the reference takes as they are: what
   /// tests allow beside the error of sums in f32.
   double rounding = 0;

@@ -124,7 +124,7 @@ TEST(Variants, NamesAreUniqueAndBeginWithTheOp) {
     EXPECT_TRUE(names.insert(variant.name).second) << variant.name;
     EXPECT_TRUE(variant.name.starts_with(std::string(op_name_at(variant.op)) + "."))
         << variant.name;
-    EXPECT_EQ(variant.backend == BackendKind::kCpu, variant.reference != nullptr) << variant.name;
+    EXPECT_EQ(variant.backend == BackendKind::kCpu, variant.run != nullptr) << variant.name;
     EXPECT_EQ(variant.backend != BackendKind::kCpu, variant.launch != nullptr) << variant.name;
     EXPECT_EQ(find_variant(variant.name), &variant);
   }
@@ -141,7 +141,7 @@ TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
       DeviceInfo cpu;
       auto reference = select_variant(problem, cpu);
       ASSERT_TRUE(reference) << reference.error().message;
-      EXPECT_NE(reference->variant->reference, nullptr);
+      EXPECT_NE(reference->variant->run, nullptr);
     }
   }
 }

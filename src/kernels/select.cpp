@@ -15,6 +15,7 @@
 #include "kernels/conv/short_conv.h"
 #include "kernels/conv/transposed_conv.h"
 #include "kernels/conv/unfold.h"
+#include "kernels/cpu/variants.h"
 #include "kernels/cuda/variants.h"
 #include "kernels/delta/gated_delta.h"
 #include "kernels/delta/selective_scan.h"
@@ -44,16 +45,16 @@ namespace {
 std::vector<KernelVariant> collect() {
   std::vector<KernelVariant> all;
   for (const std::span<const KernelVariant> family :
-       {embed_variants(),          position_variants(),     linear_variants(),
-        rms_norm_variants(),       layer_norm_variants(),   half_norm_variants(),
-        fused_norm_variants(),     group_norm_variants(),   unfold_variants(),
-        half_snake_variants(),     causal_conv_variants(),  transposed_conv_variants(),
-        elementwise_variants(),    rope_variants(),         attention_variants(),
-        step_attention_variants(), conv_variants(),         gated_delta_variants(),
-        expert_variants(),         fused_expert_variants(), sampling_variants(),
-        sample_token_variants(),   top_token_variants(),    library_variants(),
-        lora_variants(),           norm_add_variants(),     rope_append_variants(),
-        selective_scan_variants(), latent_variants()}) {
+       {vector_variants(),          embed_variants(),          position_variants(),
+        linear_variants(),          rms_norm_variants(),       layer_norm_variants(),
+        half_norm_variants(),       fused_norm_variants(),     group_norm_variants(),
+        unfold_variants(),          half_snake_variants(),     causal_conv_variants(),
+        transposed_conv_variants(), elementwise_variants(),    rope_variants(),
+        attention_variants(),       step_attention_variants(), conv_variants(),
+        gated_delta_variants(),     expert_variants(),         fused_expert_variants(),
+        sampling_variants(),        sample_token_variants(),   top_token_variants(),
+        library_variants(),         lora_variants(),           norm_add_variants(),
+        rope_append_variants(),     selective_scan_variants(), latent_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

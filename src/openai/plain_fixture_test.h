@@ -8,7 +8,7 @@ namespace tokamak::openai {
 
 /// An engine of the model below tests/data.
 inline std::unique_ptr<Engine> open_encoder(const std::string& model) {
-  auto opened = Engine::open({.model = TOKAMAK_TEST_DATA "/" + model, .backend = "cpu"});
+  auto opened = Engine::open({.model = TOKAMAK_TEST_DATA "/" + model, .backend = "cpu-reference"});
   EXPECT_TRUE(opened) << opened.error().message;
   return *std::move(opened);
 }

@@ -44,7 +44,7 @@ OpenOptions reference_of(const std::string& model, const OpenOptions& open,
                          const BenchOptions& options) {
   OpenOptions reference;
   reference.model = model;
-  reference.backend = options.reference;
+  reference.backend = options.reference == "cpu" ? "cpu-reference" : options.reference;
   reference.kv = "f32";
   reference.context = open.context;
   reference.quantize = open.quantize;
@@ -55,7 +55,9 @@ OpenOptions reference_of(const std::string& model, const OpenOptions& open,
 /// Whether results are to be compared. A reference is no measure of itself.
 bool is_compared(const BenchReport& report, const BenchOptions& options) {
   const bool small = report.memory.constants < kCheckBytes;
-  return backend_name(report.device.backend) != options.reference && options.check.value_or(small);
+  const bool is_itself = backend_name(report.device.backend) == options.reference &&
+                         (report.device.features & kFeatureVectors) == 0;
+  return !is_itself && options.check.value_or(small);
 }
 
 void tell_comparing(const BenchOptions& options) {

@@ -80,15 +80,13 @@ void advise_drivers(const DoctorReport& report, std::vector<std::string>& out) {
   }
   const bool hardware = !system.render_nodes.empty() || !system.nvidia_version.empty();
   if (!hardware) {
-    out.push_back(fmt::format(
+    out.emplace_back(
         "This machine shows no GPU (neither /dev/dri/renderD* nor an NVIDIA driver is there); "
-        "models run on the processor, slowly{}.",
-        any ? ", through a software WebGPU device" : ", on the CPU reference"));
+        "models run on the processor.");
   } else if (any) {
     out.push_back(
-        "Only a software device is offered; models run on the processor, slowly. Install the "
-        "Vulkan driver of the GPU: mesa-vulkan-drivers for AMD and Intel, NVIDIA's own for "
-        "NVIDIA.");
+        "Only a software device is offered; models run on the processor. Install the Vulkan driver "
+        "of the GPU: mesa-vulkan-drivers for AMD and Intel, NVIDIA's own for NVIDIA.");
   }
 }
 
@@ -243,10 +241,10 @@ std::string device_text(const DeviceReport& report, bool kernels) {
     facts.add("  pipelines", "", pipelines_text(report.self_test.compiled));
   }
   facts.add("  verdict", "",
-            !report.error.empty()              ? "does not work: " + report.error
-            : report.self_test.failed() > 0    ? "DOES NOT COMPUTE RIGHTLY"
-            : !report.index || device.software ? "works, slowly"
-                                               : "works");
+            !report.error.empty()           ? "does not work: " + report.error
+            : report.self_test.failed() > 0 ? "DOES NOT COMPUTE RIGHTLY"
+            : device.software               ? "works, slowly"
+                                            : "works");
   std::string out = device_title(report) + "\n" + facts.text();
   for (const KernelCheck& check : report.self_test.kernels) {
     if (!check.failure.empty()) {

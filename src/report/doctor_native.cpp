@@ -189,7 +189,7 @@ Result<DoctorReport> examine(const DoctorScope& scope, const Progress& progress)
     return no_such_device("WebGPU", *only, webgpu, report.webgpu_problem);
   }
   DeviceReport cpu;
-  cpu.device = make_cpu_backend()->device();
+  cpu.device = make_processor_backend({})->device();
   report.devices.push_back(std::move(cpu));
   return report;
 }

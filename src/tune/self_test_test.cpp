@@ -123,8 +123,13 @@ TEST(SelfTest, SaysNothingOfKernelsForWhichThereIsNoMemory) {
   EXPECT_EQ(refused.error().code, ErrorCode::kOutOfMemory);
 }
 
+size_t kernels_with(Features features) {
+  return size_t(std::ranges::count_if(all_variants(), [&](const KernelVariant& variant) {
+    return variant.backend == BackendKind::kCpu && (variant.needs & ~features) == 0;
+  }));
+}
 size_t reference_kernels() {
-  return size_t(std::ranges::count(all_variants(), BackendKind::kCpu, &KernelVariant::backend));
+  return kernels_with(0);
 }
 
 TEST(SelfTest, PassesOnTheReference) {
@@ -132,8 +137,17 @@ TEST(SelfTest, PassesOnTheReference) {
   const auto test = self_test(*backend, no_time);
   ASSERT_TRUE(test) << test.error().message;
   EXPECT_EQ(test->failed(), 0u);
-  EXPECT_EQ(test->skipped(), 0u);
+  EXPECT_EQ(test->skipped(), kernels_with(kFeatureVectors) - reference_kernels());
   EXPECT_EQ(test->passed(), reference_kernels());
+}
+
+TEST(SelfTest, PassesOnTheProcessor) {
+  const auto backend = make_vector_backend();
+  ASSERT_NE(backend, nullptr);
+  const auto test = self_test(*backend, no_time);
+  ASSERT_TRUE(test) << test.error().message;
+  EXPECT_EQ(test->failed(), 0u);
+  EXPECT_EQ(test->passed(), kernels_with(kFeatureVectors));
 }
 
 TEST(SelfTest, TellsHowFarItIsAndFindsTheSame) {

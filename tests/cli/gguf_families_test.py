@@ -251,7 +251,7 @@ class GgufFamilies(unittest.TestCase):
                     with self.subTest(name, is_split=is_split, prompt=prompt["name"]):
                         greedy = prompt["greedy"]["ids"]
                         run = tokamak("logits", path, "--tokens", ",".join(map(str, prompt["ids"])),
-                                      "--steps", len(greedy), "--json", "--backend", "cpu")
+                                      "--steps", len(greedy), "--json", "--backend", "cpu-reference")
                         self.assertEqual(run.status, 0, run)
                         result, expected = json.loads(run.out), prompt["logits_last"]
                         worst = max(abs(a - b) for a, b in zip(result["logits"], expected, strict=True))

@@ -21,7 +21,7 @@ from gguf_file import GgufFile  # noqa: E402
 
 PACKED = pathlib.Path(program.DATA) / "gguf" / "llama-q8_0.gguf"
 FOLDER = pathlib.Path(program.SOURCE) / "models" / "storyteller"
-CPU = ("--backend", "cpu")
+CPU = ("--backend", "cpu-reference")
 # The least cosine of the logits with those of the floats. The weights are random, which loses more than
 # those of a trained model: llama.cpp's files of this one are at 0.9978 (q6_k), 0.9729 (q4_k_m), 0.91 (q3_k_m).
 LEAST = {"f16": 0.99999, "q8_0": 0.9999, "q6_k": 0.997, "q5_k_m": 0.985, "q4_k_m": 0.97, "q4_0": 0.95,

@@ -78,7 +78,8 @@ const std::vector<DeviceSetup>& setups() {
   matrix.use_matrix = true;
   static const std::vector<DeviceSetup> all = [&] {
     std::vector<DeviceSetup> setups = {
-        {"cpu", with("cpu", "f32"), kCpu},
+        {"cpu", with("cpu-reference", "f32"), kCpu},
+        {"cpu_fast", with("cpu", "f32"), kWebGpu},
         {"webgpu_f32", with("webgpu", "f32"), kWebGpu},
         {"webgpu_f16", with("webgpu", "f16"), kF16Cache},
         {"webgpu_plain", plain("f32"), kWebGpu},
@@ -105,7 +106,8 @@ const std::vector<DeviceSetup>& family_setups() {
 }
 
 const std::vector<DeviceSetup>& q8_setups() {
-  static const std::vector<DeviceSetup> all = {{"cpu_q8", with("cpu", "q8"), kQ8Cache},
+  static const std::vector<DeviceSetup> all = {{"cpu_q8", with("cpu-reference", "q8"), kQ8Cache},
+                                               {"cpu_fast_q8", with("cpu", "q8"), kQ8Cache},
                                                {"webgpu_q8", with("webgpu", "q8"), kQ8Cache}};
   return all;
 }

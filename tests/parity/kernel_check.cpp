@@ -95,14 +95,16 @@ void check(const KernelVariant& variant, Backend& backend) {
     c.tolerance += 3 * variant.rounding;
     taken.push_back({std::move(c), *std::move(plan)});
   }
+  // Known results are those of texts, by what they say; a processor's kernels have none.
+  const bool has_text = backend.device().backend != BackendKind::kCpu;
   size_t compared = 0;
   for (Taken& one : chosen_of(std::move(taken))) {
     ++compared;
     const Run& expected = reference(one.c);
     const std::string key = key_of(one.c, one.plan, backend.device(), expected);
-    if (known_results().has(key)) continue;
+    if (has_text && known_results().has(key)) continue;
     expect_close(one.c, expected, run(one.c, backend, std::move(one.plan)));
-    if (!testing::Test::HasFailure()) known_results().add(key);
+    if (has_text && !testing::Test::HasFailure()) known_results().add(key);
   }
   if (compared == 0 && refusal.find(kNotSoftware) != std::string::npos) GTEST_SKIP() << refusal;
   const uint32_t lanes = backend.device().subgroup_min;

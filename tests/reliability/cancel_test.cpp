@@ -89,7 +89,7 @@ TEST(CancellingOnTheCpu, AStepIsLeftBetweenItsLaunches) {
   constexpr uint32_t kLength = 48, kLooks = 5;
   const DeviceSetup setup = setups()[0];
   OpenOptions options = setup.options;
-  ASSERT_EQ(options.backend, "cpu");
+  ASSERT_EQ(options.backend, "cpu-reference");
   options.context = 256;
   Fault fault;
   const auto engine = open_fragile("llama_tied_rope3", fault, options);

@@ -12,7 +12,7 @@ const std::string kCodec = TOKAMAK_TEST_DATA "/speech/nanocodec";
 
 std::unique_ptr<Engine> open_model(Fault& fault) {
   OpenOptions options;
-  options.backend = "cpu";
+  options.backend = "cpu-reference";
   options.context = 32;
   return open_fragile("llama_untied", fault, options);
 }

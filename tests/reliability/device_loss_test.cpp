@@ -219,7 +219,7 @@ TEST_P(LostDevice, IsNotReplacedByAnother) {
     require_device(setups()[1]);
     if (IsSkipped()) return;
   } else {
-    other.backend = "cpu";
+    other.backend = "cpu-reference";
   }
   options.reopen = [&] { return FragileBackend::open(other, fault); };
   const auto engine = open_fragile(model, options, fault);

@@ -113,7 +113,7 @@ class FragileBackend : public Backend {
   /// The device that `options` names.
   static Result<std::unique_ptr<Backend>> open(const OpenOptions& options, Fault& fault) {
     ++fault.opened;
-    if (options.backend == "cpu") {
+    if (options.backend == "cpu-reference") {
       return std::make_unique<FragileBackend>(make_cpu_backend(), nullptr, fault);
     }
     WebGpuOptions webgpu;

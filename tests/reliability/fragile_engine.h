@@ -10,7 +10,7 @@ namespace tokamak::golden {
 /// it does not open.
 inline std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fault,
                                             OpenOptions options, Clock clock = steady_clock()) {
-  if (options.backend == "cpu") options.disabled_passes = kRoundingPasses;
+  if (options.backend == "cpu-reference") options.disabled_passes = kRoundingPasses;
   options.reopen = [=, &fault] { return FragileBackend::open(options, fault); };
   auto files = read_model_files(model_folder(model));
   EXPECT_TRUE(files) << files.error().message;

@@ -66,7 +66,7 @@ bool is_its_own(Engine& engine, uint32_t number, std::span<const uint32_t> ids, 
 }
 
 TEST_P(Markers, OfOneRequestAreSeenByNoOther) {
-  const bool is_exact = setup.options.backend == "cpu";
+  const bool is_exact = setup.options.backend == "cpu-reference";
   OpenOptions options = setup.options;
   options.context = kContext;
   options.chunk = 32;

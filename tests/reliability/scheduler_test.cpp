@@ -13,7 +13,7 @@ constexpr uint32_t kContext = 80, kSequences = 4;
 std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
                                    uint32_t cache_tokens = 0, Clock clock = steady_clock()) {
   OpenOptions options;
-  options.backend = "cpu";
+  options.backend = "cpu-reference";
   options.context = kContext;
   options.chunk = 16;
   options.sequences = kSequences;
@@ -46,7 +46,7 @@ Request request_of(uint32_t number, uint32_t vocab) {
 
 TEST(HeldRequest, DoesNotShortenTheStepsOverPrompts) {
   OpenOptions options;
-  options.backend = "cpu";
+  options.backend = "cpu-reference";
   options.context = kContext;
   options.chunk = 64;
   options.sequences = 2;
@@ -300,7 +300,7 @@ TEST(Scheduler, RefusesWhatCannotRun) {
             fmt::format("Token id {0} is beyond the vocabulary of {0} tokens.", vocab));
   EXPECT_NE(refusal({1}, -1), "");
   OpenOptions options;
-  options.backend = "cpu";
+  options.backend = "cpu-reference";
   options.sequences = 65;
   options.model = model_folder("llama_tied_rope3");
   const auto opened = Engine::open(options);

@@ -15,7 +15,7 @@ std::unique_ptr<Engine> open_small(const std::string& model, Fault& fault,
                                    const std::string& speculate, uint32_t cache_tokens = 0,
                                    const std::string& draft = "") {
   OpenOptions options;
-  options.backend = "cpu";
+  options.backend = "cpu-reference";
   options.context = kContext;
   options.chunk = 24;
   options.sequences = kSequences;
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Models, DraftingForItself,
 TEST(DraftedSchedules, NeedADraftModelThatCanTakeGuessesBack) {
   const auto why = [](const std::string& model, const std::string& draft) {
     OpenOptions options;
-    options.backend = "cpu";
+    options.backend = "cpu-reference";
     options.speculate = "draft";
     auto files = read_model_files(model_folder(model)),
          other = read_model_files(model_folder(draft));
@@ -292,7 +292,8 @@ TEST(Guessing, ChangesNothingThatARequestAsksFor) {
   all[3].sampling.frequency_penalty = 0.3;
   all[3].logprobs = true;
   all[4].sampling.temperature = 0;  // it says again what the prompt says
-  const auto plain = answers_of("cpu", "off", all), guessed = answers_of("cpu", "lookup:6", all);
+  const auto plain = answers_of("cpu-reference", "off", all),
+             guessed = answers_of("cpu-reference", "lookup:6", all);
   expect_same(plain, guessed);
   EXPECT_EQ(plain[0].finish, FinishReason::kStopString);
   EXPECT_EQ(plain[2].finish, FinishReason::kGrammar);

@@ -48,7 +48,7 @@ Validator quantized_type() {
 }
 
 Validator known_backend() {
-  return one_of({"auto", "cuda", "webgpu", "cpu"});
+  return one_of({"auto", "cuda", "webgpu", "cpu", "cpu-reference"});
 }
 
 Validator cache_type() {
@@ -175,14 +175,19 @@ void ModelFlags::add_device_options(App& command) {
   command
       .add_option(
           "--backend", options_.backend,
-          "cuda, webgpu, or cpu (the slow reference); auto: CUDA on an NVIDIA GPU, else WebGPU "
-          "on the best GPU there is, else the CPU")
+          "cuda, webgpu, cpu, or cpu-reference, which is slow; auto: CUDA on an NVIDIA GPU, else "
+          "WebGPU on the best GPU there is, else the CPU")
       ->type_name("NAME")
       ->capture_default_str()
       ->check(known_backend())
       ->group(kDeviceOptions);
   command.add_option("--device", device_, "device of the backend, numbered as by `tokamak doctor`")
       ->check(in_range(0, 65535))
+      ->group(kDeviceOptions);
+  command
+      .add_option("-t,--threads", options_.threads,
+                  "threads of --backend cpu; default: one for each core it may use")
+      ->check(in_range(1, 1024))
       ->group(kDeviceOptions);
   command
       .add_option("-c,--context,--ctx-size", options_.context,
@@ -284,9 +289,10 @@ Result<OpenOptions> ModelFlags::options_of_any_model() const {
     if (said->emplace(text).second) note(fmt::format("note: {}\n", text));
   };
   if (trace_kernels_) options.planned = [](const Plan& plan) { note(kernel_trace(plan)); };
-  if (options.backend == "cpu" && options.device) {
+  if (options.backend.starts_with("cpu") && options.device) {
     return fail(ErrorCode::kUsage,
-                "--device chooses a WebGPU or CUDA device and does not go with cpu.");
+                "--device chooses a WebGPU or CUDA device and does not go with {}.",
+                options.backend);
   }
   return options;
 }

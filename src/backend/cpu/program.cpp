@@ -1,57 +1,89 @@
-// The reference backend: buffers are vectors, steps run one after the other.
+// Programs of processors, the reference's and those with vectors: buffers are memory, steps run one
+// after the other, and packed matrices of kernels for vectors lie in panels.
+#include "backend/cpu/program.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <map>
 
-#include "backend/backend.h"
 #include "base/check.h"
+#include "base/huge_pages.h"
 #include "base/seconds.h"
+#include "kernels/cpu/panels.h"
 
 namespace tokamak {
 namespace {
 
-/// Zeros, of which the system makes no pages before they are used.
+/// Zeros, of which the system makes no pages before they are used; large ones where it can.
 class HostBuffer {
  public:
-  explicit HostBuffer(uint64_t size)
-      : bytes_(size_t(size) == size ? std::calloc(size_t(size), 1) : nullptr, std::free),
-        size_(size) {}
+  explicit HostBuffer(uint64_t size) : size_(size) {
+    const uint64_t alignment = size < kHugePageBytes ? kCacheLine : kHugePageBytes;
+    if (size_t(size + alignment) != size + alignment) return;
+    bytes_.reset(std::calloc(size_t(size + alignment), 1));
+    void* first = bytes_.get();
+    size_t space = size_t(size + alignment);
+    data_ = static_cast<std::byte*>(std::align(alignment, size_t(size), first, space));
+    if (data_ != nullptr && size >= kHugePageBytes) ask_for_huge_pages(data_, size_t(size));
+  }
   bool exists() const { return bytes_ != nullptr; }
-  std::byte* data() const { return static_cast<std::byte*>(bytes_.get()); }
+  std::byte* data() const { return data_; }
   uint64_t size() const { return size_; }
 
  private:
-  std::unique_ptr<void, void (*)(void*)> bytes_;
+  static constexpr uint64_t kCacheLine = 64;
+  std::unique_ptr<void, void (*)(void*)> bytes_{nullptr, std::free};
+  std::byte* data_ = nullptr;
   uint64_t size_;
 };
 
 class CpuProgram : public Program {
  public:
-  CpuProgram(Plan plan, std::shared_ptr<uint64_t> alive)
-      : plan_(std::move(plan)), layout_(plan_.layout()), alive_(std::move(alive)) {}
+  CpuProgram(Plan plan, std::shared_ptr<ThreadPool> pool, std::shared_ptr<uint64_t> alive)
+      : plan_(std::move(plan)),
+        layout_(plan_.layout()),
+        pool_(std::move(pool)),
+        alive_(std::move(alive)) {
+    find_panels();
+  }
   ~CpuProgram() override {
     for (const HostBuffer& buffer : buffers_) *alive_ -= buffer.exists() ? buffer.size() : 0;
   }
 
   Result<void> allocate() {
-    for (const Buffer& buffer : plan_.buffers) {
-      if (buffers_.emplace_back(buffer.bytes).exists()) {
-        *alive_ += buffer.bytes;
+    for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+      const Buffer& buffer = plan_.buffers[i];
+      const auto panels = panels_.find(i);
+      const uint64_t bytes = panels == panels_.end() ? buffer.bytes : panels->second.bytes();
+      if (buffers_.emplace_back(bytes).exists()) {
+        *alive_ += bytes;
         continue;
       }
       return fail(ErrorCode::kOutOfMemory, "{} \"{}\" of {} bytes: out of memory.",
-                  use_name(buffer.use), buffer.tensor.name, buffer.bytes);
+                  use_name(buffer.use), buffer.tensor.name, bytes);
     }
     return {};
   }
 
   Result<void> load(const ConstantReader& constants, const LoadProgress& progress) {
     const uint64_t total = footprint(plan_).constants;
-    uint64_t done = 0;
+    uint64_t done = 0, largest = 0;
+    for (const auto& [i, panels] : panels_) largest = std::max(largest, plan_.buffers[i].bytes);
+    const HostBuffer streams(largest);  // of one matrix after the other, before they are panels
+    if (!streams.exists()) {
+      return fail(ErrorCode::kOutOfMemory,
+                  "A matrix of {} bytes: out of memory while it is loaded.", largest);
+    }
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].use != BufferUse::kConstant) continue;
+      if (panels_.contains(i)) {
+        TOK_TRY(load_panels(i, constants, streams));
+        done += plan_.buffers[i].bytes;
+        if (progress && !progress(done, total)) return loading_cancelled();
+        continue;
+      }
       const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
         TOK_CHECK(offset + bytes.size() <= buffers_[i].size());
         std::ranges::copy(bytes, buffers_[i].data() + offset);
@@ -121,6 +153,36 @@ class CpuProgram : public Program {
   }
 
  private:
+  /// The packed matrices that lie in panels: those of kernels for vectors.
+  void find_panels() {
+    for (const Phase& phase : plan_.phases) {
+      for (const Step& step : phase.steps) {
+        if ((step.kernel->needs & kFeatureVectors) == 0) continue;
+        for (const Operand& in : step.inputs) {
+          const Buffer& buffer = plan_.buffers[uint32_t(in.buffer)];
+          if (!is_packed(in.dtype) || buffer.use != BufferUse::kConstant) continue;
+          panels_.try_emplace(uint32_t(in.buffer), in.dtype, uint64_t(in.shape[0]),
+                              uint64_t(in.shape[1]));
+        }
+      }
+    }
+  }
+
+  Result<void> load_panels(size_t i, const ConstantReader& constants, const HostBuffer& streams) {
+    const PanelLayout& panels = panels_.at(i);
+    const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
+      TOK_CHECK(offset + bytes.size() <= streams.size());
+      std::ranges::copy(bytes, streams.data() + offset);
+      return Result<void>();
+    };
+    TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
+    const std::span<const std::byte> bytes(streams.data(), size_t(plan_.buffers[i].bytes));
+    pool_->run(panels.panels(), [&](size_t first, size_t last) {
+      pack_panels(panels, bytes, first, last, buffers_[i].data() + first * panels.panel_bytes);
+    });
+    return {};
+  }
+
   BatchView batch() { return {layout_, buffers_[uint32_t(plan_.batch)].data()}; }
   BatchSize size() { return {batch().rows(), batch().slots(), batch().outputs()}; }
 
@@ -139,16 +201,21 @@ class CpuProgram : public Program {
                  .inputs = {},
                  .outputs = {},
                  .batch = batch(),
-                 .max_rows = phase.max_tokens};
+                 .max_rows = phase.max_tokens,
+                 .pool = pool_.get()};
     const BatchSize now = size();
     for (const Operand& in : step.inputs) call.inputs.push_back(view(in, now));
     for (const Operand& out : step.outputs) call.outputs.push_back(view(out, now));
-    step.kernel->reference(call);
+    step.kernel->run(call);
   }
 
   CpuTensor view(const Operand& operand, const BatchSize& now) {
     const size_t offset = operand.buffer == plan_.batch ? layout_.ids_offset() : 0;
-    CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset, operand.dtype, {}};
+    const auto panels = panels_.find(uint32_t(operand.buffer));
+    CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset,
+                     operand.dtype,
+                     {},
+                     panels == panels_.end() ? nullptr : &panels->second};
     for (const Dim dim : operand.shape) {
       tensor.dims.push_back(dim == kTokens    ? now.rows
                             : dim == kOutputs ? now.outputs
@@ -159,39 +226,23 @@ class CpuProgram : public Program {
 
   Plan plan_;
   BatchLayout layout_;
-  std::shared_ptr<uint64_t> alive_;  // bytes of all programs of the backend
+  std::shared_ptr<ThreadPool> pool_;      // null in the reference
+  std::shared_ptr<uint64_t> alive_;       // bytes of all programs of the backend
+  std::map<size_t, PanelLayout> panels_;  // by buffer
   std::vector<HostBuffer> buffers_;
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
 };
 
-class CpuBackend : public Backend {
- public:
-  CpuBackend() {
-    device_.backend = BackendKind::kCpu;
-    device_.name = "CPU reference";
-    device_.driver = "plain C++";
-    device_.software = true;
-  }
-  const DeviceInfo& device() const override { return device_; }
-  uint64_t device_bytes() const override { return *alive_; }
-
-  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
-                                           const LoadProgress& progress) override {
-    auto program = std::make_unique<CpuProgram>(std::move(plan), alive_);
-    TOK_TRY(program->allocate());
-    TOK_TRY(program->load(constants, progress));
-    return program;
-  }
-
- private:
-  DeviceInfo device_;
-  std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
-};
-
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend() {
-  return std::make_unique<CpuBackend>();
+Result<std::unique_ptr<Program>> make_cpu_program(Plan plan, const ConstantReader& constants,
+                                                  const LoadProgress& progress,
+                                                  std::shared_ptr<ThreadPool> pool,
+                                                  std::shared_ptr<uint64_t> alive) {
+  auto program = std::make_unique<CpuProgram>(std::move(plan), std::move(pool), std::move(alive));
+  TOK_TRY(program->allocate());
+  TOK_TRY(program->load(constants, progress));
+  return program;
 }
 
 }  // namespace tokamak

@@ -48,6 +48,10 @@ Attended attend(std::span<const float> query, const CpuTensor& cache,
   return out;
 }
 
+bool attention_has_ends(const CpuCall& call) {
+  return call.inputs.size() == 4 && call.inputs[3].dtype == DType::kU32;
+}
+
 namespace {
 
 void kv_append_reference(const CpuCall& call) {
@@ -87,7 +91,7 @@ void attention_reference(const CpuCall& call) {
   const CpuTensor& cache = call.inputs[1];
   const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
-  const bool ends_given = call.inputs.size() == 4 && call.inputs[3].dtype == DType::kU32;
+  const bool ends_given = attention_has_ends(call);
   std::span<const float> bias, sinks;
   if (call.inputs.size() == 4 && !ends_given) {
     (call.inputs[3].dims.size() == 1 ? sinks : bias) = call.inputs[3].f32();
@@ -396,7 +400,7 @@ constexpr KernelVariant kAttentionVariants[] = {
     {.name = "kv_append.cpu",
      .op = op_index<KvAppend>(),
      .backend = BackendKind::kCpu,
-     .reference = kv_append_reference},
+     .run = kv_append_reference},
     {.name = "attention.wgsl.fragments",
      .op = op_index<Attention>(),
      .needs = kFragmentFeatures,
@@ -430,7 +434,7 @@ constexpr KernelVariant kAttentionVariants[] = {
     {.name = "attention.cpu",
      .op = op_index<Attention>(),
      .backend = BackendKind::kCpu,
-     .reference = attention_reference},
+     .run = attention_reference},
 };
 
 }  // namespace

@@ -87,6 +87,9 @@ Attended attend(std::span<const float> query, const CpuTensor& cache,
                 std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap,
                 const DistanceBias& bias = {});
 
+/// Whether the fourth operand of an Attention is the ends of its rows.
+bool attention_has_ends(const CpuCall& call);
+
 std::span<const KernelVariant> attention_variants();
 
 }  // namespace tokamak

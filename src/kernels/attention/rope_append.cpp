@@ -88,7 +88,7 @@ constexpr KernelVariant kRopeAppendVariants[] = {
     {.name = "rope_append.cpu",
      .op = op_index<RopeAppend>(),
      .backend = BackendKind::kCpu,
-     .reference = rope_append_reference},
+     .run = rope_append_reference},
 };
 
 }  // namespace

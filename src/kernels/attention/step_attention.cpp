@@ -77,6 +77,27 @@ void append(const CpuCall& call, size_t t) {
   }
 }
 
+}  // namespace
+
+void prepare_step_attention(const CpuCall& call, size_t t, std::span<float> queries) {
+  const auto& op = call.as<StepAttention>();
+  const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
+  if (op.appends) append(call, t);
+  const size_t d = head_dim_of(p.cache());
+  for (size_t h = 0; h < op.heads; ++h) {
+    const Head query =
+        prepared_head(call, t, h * d, p.has_norms() ? std::optional<size_t>(0) : std::nullopt);
+    std::ranges::copy(query, queries.begin() + std::ptrdiff_t(h * d));
+  }
+}
+
+StepAttentionCache step_attention_cache(const CpuCall& call) {
+  const Parts<std::vector<CpuTensor>> p{call.as<StepAttention>(), call.inputs, call.outputs};
+  return {p.cache(), call.inputs[p.pages_index()]};
+}
+
+namespace {
+
 void reference(const CpuCall& call) {
   const auto& op = call.as<StepAttention>();
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
@@ -347,7 +368,7 @@ constexpr KernelVariant kStepAttentionVariants[] = {
      .refuses = subgroup_refuses<8>,
      .launch = subgroup_launch<8>},
     {.name = "step_attention.wgsl", .op = kOp, .refuses = refuses, .launch = plain_launch},
-    {.name = "step_attention.cpu", .op = kOp, .backend = BackendKind::kCpu, .reference = reference},
+    {.name = "step_attention.cpu", .op = kOp, .backend = BackendKind::kCpu, .run = reference},
 };
 
 }  // namespace

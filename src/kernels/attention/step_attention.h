@@ -12,5 +12,17 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
 std::span<const KernelVariant> step_attention_variants();
-}
+
+/// Makes row t of a StepAttention ready on the host: appends its key and value, if it does, and
+/// gives its queries, [heads, head_dim].
+void prepare_step_attention(const CpuCall& call, size_t t, std::span<float> queries);
+
+/// The cache of a StepAttention, and the page tables.
+struct StepAttentionCache {
+  const CpuTensor &cells, &pages;
+};
+StepAttentionCache step_attention_cache(const CpuCall& call);
+
+}  // namespace tokamak

@@ -98,7 +98,7 @@ constexpr KernelVariant kCausalConvVariants[] = {
     {.name = "causal_conv.cpu",
      .op = op_index<CausalConv>(),
      .backend = BackendKind::kCpu,
-     .reference = causal_conv_reference},
+     .run = causal_conv_reference},
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr KernelVariant kHalfSnakeVariants[] = {
     {.name = "half_snake.cpu",
      .op = op_index<HalfSnake>(),
      .backend = BackendKind::kCpu,
-     .reference = half_snake_reference},
+     .run = half_snake_reference},
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ constexpr KernelVariant kShortConvVariants[] = {
     {.name = "short_conv.cpu",
      .op = op_index<ShortConv>(),
      .backend = BackendKind::kCpu,
-     .reference = short_conv_reference},
+     .run = short_conv_reference},
 };
 
 }  // namespace

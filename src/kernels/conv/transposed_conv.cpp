@@ -44,7 +44,7 @@ constexpr KernelVariant kTransposedConvVariants[] = {
     {.name = "transposed_conv.cpu",
      .op = op_index<TransposedConv>(),
      .backend = BackendKind::kCpu,
-     .reference = transposed_conv_reference},
+     .run = transposed_conv_reference},
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ constexpr KernelVariant kUnfoldVariants[] = {
     {.name = "unfold.cpu",
      .op = op_index<Unfold>(),
      .backend = BackendKind::kCpu,
-     .reference = unfold_reference},
+     .run = unfold_reference},
 };
 
 }  // namespace

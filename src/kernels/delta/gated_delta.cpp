@@ -76,7 +76,7 @@ constexpr KernelVariant kGatedDeltaVariants[] = {
     {.name = "gated_delta.cpu",
      .op = op_index<GatedDelta>(),
      .backend = BackendKind::kCpu,
-     .reference = gated_delta_reference},
+     .run = gated_delta_reference},
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ constexpr KernelVariant kSelectiveScanVariants[] = {
     {.name = "selective_scan.cpu",
      .op = op_index<SelectiveScan>(),
      .backend = BackendKind::kCpu,
-     .reference = selective_scan_reference},
+     .run = selective_scan_reference},
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ constexpr KernelVariant kEmbedVariants[] = {
     {.name = "embed.cpu",
      .op = op_index<Embed>(),
      .backend = BackendKind::kCpu,
-     .reference = embed_reference},
+     .run = embed_reference},
 };
 
 }  // namespace

@@ -59,12 +59,12 @@ constexpr KernelVariant kPositionsVariants[] = {
     {.name = "position_scale.cpu",
      .op = op_index<PositionScale>(),
      .backend = BackendKind::kCpu,
-     .reference = position_scale_reference},
+     .run = position_scale_reference},
     {.name = "add_positions.wgsl", .op = op_index<AddPositions>(), .launch = add_positions_launch},
     {.name = "add_positions.cpu",
      .op = op_index<AddPositions>(),
      .backend = BackendKind::kCpu,
-     .reference = add_positions_reference},
+     .run = add_positions_reference},
 };
 
 }  // namespace

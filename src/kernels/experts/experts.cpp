@@ -342,7 +342,7 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "route.cpu",
      .op = op_index<Route>(),
      .backend = BackendKind::kCpu,
-     .reference = route_reference},
+     .run = route_reference},
     {.name = "expert_linear.wgsl.matvec_subgroup",
      .op = op_index<ExpertLinear>(),
      .needs = kFeatureSubgroups,
@@ -369,7 +369,7 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "expert_linear.cpu",
      .op = op_index<ExpertLinear>(),
      .backend = BackendKind::kCpu,
-     .reference = expert_linear_reference},
+     .run = expert_linear_reference},
     {.name = "expert_glu.wgsl.matrix",
      .op = op_index<ExpertGlu>(),
      .needs = kMatrixFeatures,
@@ -386,12 +386,12 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "expert_columns.cpu",
      .op = op_index<ExpertColumns>(),
      .backend = BackendKind::kCpu,
-     .reference = expert_columns_reference},
+     .run = expert_columns_reference},
     {.name = "expert_sum.wgsl", .op = op_index<ExpertSum>(), .launch = expert_sum_launch},
     {.name = "expert_sum.cpu",
      .op = op_index<ExpertSum>(),
      .backend = BackendKind::kCpu,
-     .reference = expert_sum_reference},
+     .run = expert_sum_reference},
 };
 
 }  // namespace

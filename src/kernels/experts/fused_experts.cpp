@@ -116,7 +116,7 @@ constexpr KernelVariant kFusedExpertsVariants[] = {
     {.name = "expert_glu.cpu",
      .op = op_index<ExpertGlu>(),
      .backend = BackendKind::kCpu,
-     .reference = expert_glu_reference},
+     .run = expert_glu_reference},
     {.name = "expert_mix.wgsl.subgroup",
      .op = op_index<ExpertMix>(),
      .needs = kFeatureSubgroups,
@@ -129,7 +129,7 @@ constexpr KernelVariant kFusedExpertsVariants[] = {
     {.name = "expert_mix.cpu",
      .op = op_index<ExpertMix>(),
      .backend = BackendKind::kCpu,
-     .reference = expert_mix_reference},
+     .run = expert_mix_reference},
 };
 
 }  // namespace

@@ -220,12 +220,12 @@ constexpr KernelVariant kLatentVariants[] = {
     {.name = "head_linear.cpu",
      .op = op_index<HeadLinear>(),
      .backend = BackendKind::kCpu,
-     .reference = head_linear_reference},
+     .run = head_linear_reference},
     {.name = "latent_append.wgsl", .op = op_index<LatentAppend>(), .launch = latent_append_launch},
     {.name = "latent_append.cpu",
      .op = op_index<LatentAppend>(),
      .backend = BackendKind::kCpu,
-     .reference = latent_append_reference},
+     .run = latent_append_reference},
     {.name = "latent_attention.wgsl.subgroup",
      .op = op_index<LatentAttention>(),
      .needs = kFeatureSubgroups,
@@ -238,7 +238,7 @@ constexpr KernelVariant kLatentVariants[] = {
     {.name = "latent_attention.cpu",
      .op = op_index<LatentAttention>(),
      .backend = BackendKind::kCpu,
-     .reference = latent_attention_reference},
+     .run = latent_attention_reference},
 };
 
 }  // namespace

@@ -144,7 +144,7 @@ constexpr KernelVariant kLibraryVariants[] = {
     {.name = "to_half.cpu",
      .op = op_index<ToHalf>(),
      .backend = BackendKind::kCpu,
-     .reference = to_half_reference},
+     .run = to_half_reference},
     {.name = "half_linear.cuda.library",
      .op = op_index<HalfLinear>(),
      .backend = BackendKind::kCuda,
@@ -155,7 +155,7 @@ constexpr KernelVariant kLibraryVariants[] = {
     {.name = "half_linear.cpu",
      .op = op_index<HalfLinear>(),
      .backend = BackendKind::kCpu,
-     .reference = half_linear_reference},
+     .run = half_linear_reference},
     {.name = "pair_glu.wgsl",
      .op = op_index<PairGlu>(),
      .launch = pair_glu_launch,
@@ -163,7 +163,7 @@ constexpr KernelVariant kLibraryVariants[] = {
     {.name = "pair_glu.cpu",
      .op = op_index<PairGlu>(),
      .backend = BackendKind::kCpu,
-     .reference = pair_glu_reference},
+     .run = pair_glu_reference},
 };
 
 }  // namespace

@@ -130,7 +130,8 @@ std::vector<float> prepared(const CpuCall& call) {
 }
 
 /// The first columns of y convolved, one row of the state after the other.
-void convolve(const CpuCall& call, std::span<const double> y) {
+template <typename T>
+void convolve(const CpuCall& call, std::span<const T> y) {
   const auto& op = call.as<FusedLinear>();
   const std::span<const float> w = call.inputs[op.r()].f32();
   const std::span<float> out = call.outputs[0].f32();
@@ -156,14 +157,16 @@ void convolve(const CpuCall& call, std::span<const double> y) {
 }
 
 /// Even rows are gates, odd rows what they gate.
-void gate(Activation activation, std::span<const double> y, std::span<float> out) {
+template <typename T>
+void gate(Activation activation, std::span<const T> y, std::span<float> out) {
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = float(activate(activation, y[2 * i]) * y[2 * i + 1]);
+    out[i] = float(activate(activation, double(y[2 * i])) * double(y[2 * i + 1]));
   }
 }
 
 /// Makes the results of the products y, [T, rows of W].
-void end(const CpuCall& call, std::span<const double> y) {
+template <typename T>
+void end(const CpuCall& call, std::span<const T> y) {
   const auto& op = call.as<FusedLinear>();
   if (op.clears) clear(call.outputs.back());
   const std::span<float> out = call.outputs[0].f32();
@@ -206,6 +209,18 @@ void end(const CpuCall& call, std::span<const double> y) {
   }
 }
 
+}  // namespace
+
+std::vector<float> fused_linear_input(const CpuCall& call) {
+  return prepared(call);
+}
+
+void end_fused_linear(const CpuCall& call, std::span<const float> y) {
+  end(call, y);
+}
+
+namespace {
+
 /// x' Wᵀ + bias, [T, rows of W].
 std::vector<double> products(const CpuCall& call) {
   const std::vector<float> x = prepared(call);
@@ -217,22 +232,39 @@ std::vector<double> products(const CpuCall& call) {
 }
 
 void reference(const CpuCall& call) {
-  end(call, products(call));
+  end<double>(call, products(call));
+}
+
+/// Stores z as fixed-point sums, with x where it is added.
+template <typename T>
+void end_gated_ffn(const CpuCall& call, std::span<const T> z) {
+  const auto& op = call.as<GatedFfn>();
+  std::vector<float> own;
+  const std::span<const float> x = values_of(call.inputs[0], own);
+  const size_t columns = call.inputs[op.d()].dims[0];
+  for (size_t i = 0; i < z.size(); ++i) {
+    store_sum(call.outputs[0], i / columns, i % columns,
+              (op.adds_x ? double(x[i]) : 0.0) + double(z[i]));
+  }
 }
 
 }  // namespace
+
+void end_gated_ffn(const CpuCall& call, std::span<const float> z) {
+  end_gated_ffn<float>(call, z);
+}
 
 // Sums in f64; they are rounded once, as fixed-point sums.
 void gated_ffn_reference(const CpuCall& call) {
   const auto& op = call.as<GatedFfn>();
   const std::vector<double> y = products(call);
-  std::vector<float> gated(y.size() / 2), own;
-  gate(op.glu.activation, y, gated);
-  const std::span<const float> x = values_of(call.inputs[0], own);
-  const size_t columns = call.inputs[1].dims[1];
-  product(gated, call.inputs[op.d()], nullptr, [&](size_t t, size_t r, double value) {
-    store_sum(call.outputs[0], t, r, (op.adds_x ? double(x[t * columns + r]) : 0.0) + value);
-  });
+  std::vector<float> gated(y.size() / 2);
+  gate<double>(op.glu.activation, y, gated);
+  std::vector<double> z(call.inputs[0].dims[0] * call.inputs[op.d()].dims[0]);
+  const size_t columns = call.inputs[op.d()].dims[0];
+  product(gated, call.inputs[op.d()], nullptr,
+          [&](size_t t, size_t r, double value) { z[t * columns + r] = value; });
+  end_gated_ffn<double>(call, z);
 }
 
 namespace {
@@ -243,7 +275,7 @@ std::vector<KernelVariant> make_variants() {
   all.push_back({.name = "fused_linear.cpu",
                  .op = op_index<FusedLinear>(),
                  .backend = BackendKind::kCpu,
-                 .reference = reference});
+                 .run = reference});
   return all;
 }
 

@@ -206,7 +206,7 @@ std::vector<KernelVariant> make_variants() {
   all.push_back({.name = "gated_ffn.cpu",
                  .op = op_index<GatedFfn>(),
                  .backend = BackendKind::kCpu,
-                 .reference = gated_ffn_reference});
+                 .run = gated_ffn_reference});
   return all;
 }
 

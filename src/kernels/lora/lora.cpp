@@ -84,12 +84,12 @@ constexpr KernelVariant kLoraVariants[] = {
     {.name = "lora_down.cpu",
      .op = op_index<LoraDown>(),
      .backend = BackendKind::kCpu,
-     .reference = lora_down_reference},
+     .run = lora_down_reference},
     {.name = "lora_up.wgsl", .op = op_index<LoraUp>(), .launch = lora_up_launch},
     {.name = "lora_up.cpu",
      .op = op_index<LoraUp>(),
      .backend = BackendKind::kCpu,
-     .reference = lora_up_reference},
+     .run = lora_up_reference},
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ constexpr KernelVariant kFusedNormVariants[] = {
     {.name = "fused_norm.cpu",
      .op = op_index<FusedNorm>(),
      .backend = BackendKind::kCpu,
-     .reference = fused_norm_reference},
+     .run = fused_norm_reference},
 };
 
 }  // namespace

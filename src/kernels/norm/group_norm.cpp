@@ -45,7 +45,7 @@ constexpr KernelVariant kGroupNormVariants[] = {
     {.name = "group_norm.cpu",
      .op = op_index<GroupNorm>(),
      .backend = BackendKind::kCpu,
-     .reference = group_norm_reference},
+     .run = group_norm_reference},
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ constexpr KernelVariant kLayerNormVariants[] = {
     {.name = "layer_norm.cpu",
      .op = op_index<LayerNorm>(),
      .backend = BackendKind::kCpu,
-     .reference = layer_norm_reference},
+     .run = layer_norm_reference},
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ constexpr KernelVariant kNormAddVariants[] = {
     {.name = "norm_add.cpu",
      .op = op_index<NormAdd>(),
      .backend = BackendKind::kCpu,
-     .reference = norm_add_reference},
+     .run = norm_add_reference},
 };
 
 }  // namespace

@@ -83,7 +83,7 @@ constexpr KernelVariant kRmsNormVariants[] = {
     {.name = "rms_norm.cpu",
      .op = op_index<RmsNorm>(),
      .backend = BackendKind::kCpu,
-     .reference = rms_norm_reference},
+     .run = rms_norm_reference},
     {.name = "add_rms_norm.wgsl.subgroup",
      .op = op_index<AddRmsNorm>(),
      .needs = kFeatureSubgroups,
@@ -94,7 +94,7 @@ constexpr KernelVariant kRmsNormVariants[] = {
     {.name = "add_rms_norm.cpu",
      .op = op_index<AddRmsNorm>(),
      .backend = BackendKind::kCpu,
-     .reference = add_rms_norm_reference},
+     .run = add_rms_norm_reference},
 };
 
 }  // namespace

@@ -99,12 +99,12 @@ constexpr KernelVariant kRopeVariants[] = {
      .op = op_index<Rope>(),
      .backend = BackendKind::kCpu,
      .refuses = table_refuses,
-     .reference = rope_reference},
+     .run = rope_reference},
     {.name = "rope.cpu.own_angles",
      .op = op_index<Rope>(),
      .backend = BackendKind::kCpu,
      .refuses = own_refuses,
-     .reference = own_angles_reference},
+     .run = own_angles_reference},
 };
 
 }  // namespace

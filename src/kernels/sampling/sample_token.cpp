@@ -106,7 +106,7 @@ constexpr KernelVariant kSampleTokenVariants[] = {
      .op = op_index<SampleToken>(),
      .backend = BackendKind::kCpu,
      .refuses = for_decoding,
-     .reference = sample_token_reference},
+     .run = sample_token_reference},
 };
 
 }  // namespace

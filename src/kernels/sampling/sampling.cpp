@@ -81,7 +81,7 @@ constexpr KernelVariant kSamplingVariants[] = {
     {.name = "block_argmax.cpu",
      .op = op_index<BlockArgmax>(),
      .backend = BackendKind::kCpu,
-     .reference = block_argmax_reference},
+     .run = block_argmax_reference},
     {.name = "next_token.wgsl",
      .op = op_index<NextToken>(),
      .refuses = for_decoding,
@@ -90,7 +90,7 @@ constexpr KernelVariant kSamplingVariants[] = {
      .op = op_index<NextToken>(),
      .backend = BackendKind::kCpu,
      .refuses = for_decoding,
-     .reference = next_token_reference},
+     .run = next_token_reference},
 };
 
 }  // namespace

@@ -177,17 +177,17 @@ constexpr KernelVariant kTopkTokensVariants[] = {
     {.name = "block_maxima.cpu",
      .op = op_index<BlockMaxima>(),
      .backend = BackendKind::kCpu,
-     .reference = block_maxima_reference},
+     .run = block_maxima_reference},
     {.name = "topk_blocks.wgsl", .op = op_index<TopKBlocks>(), .launch = topk_blocks_launch},
     {.name = "topk_blocks.cpu",
      .op = op_index<TopKBlocks>(),
      .backend = BackendKind::kCpu,
-     .reference = topk_blocks_reference},
+     .run = topk_blocks_reference},
     {.name = "topk_tokens.wgsl", .op = op_index<TopKTokens>(), .launch = topk_tokens_launch},
     {.name = "topk_tokens.cpu",
      .op = op_index<TopKTokens>(),
      .backend = BackendKind::kCpu,
-     .reference = topk_tokens_reference},
+     .run = topk_tokens_reference},
 };
 
 }  // namespace

@@ -1,0 +1,50 @@
+// The processor as a device: kernels for its vectors, on its cores.
+#include <fstream>
+
+#include "backend/cpu/program.h"
+
+namespace tokamak {
+namespace {
+
+/// "AMD EPYC 9V74 80-Core Processor"; "Processor" where the system has no name for it.
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "Processor";
+}
+
+class VectorBackend : public Backend {
+ public:
+  explicit VectorBackend(uint32_t threads) : pool_(std::make_shared<ThreadPool>(threads)) {
+    device_.backend = BackendKind::kCpu;
+    device_.name = processor_name();
+    device_.driver = fmt::format("{}, {} thread{}", vector_set(), threads, threads == 1 ? "" : "s");
+    device_.features = kFeatureVectors;
+    device_.size = {.multiprocessors = threads, .cache_bytes = 0, .source = "the processor"};
+  }
+  const DeviceInfo& device() const override { return device_; }
+  uint64_t device_bytes() const override { return *alive_; }
+
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    return make_cpu_program(std::move(plan), constants, progress, pool_, alive_);
+  }
+
+ private:
+  DeviceInfo device_;
+  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_vector_backend(uint32_t threads) {
+  if (vector_set().empty()) return nullptr;
+  return std::make_unique<VectorBackend>(threads == 0 ? usable_cores() : threads);
+}
+
+}  // namespace tokamak

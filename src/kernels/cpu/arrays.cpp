@@ -1,0 +1,240 @@
+#include "kernels/cpu/arrays.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "kernels/cpu/thread_pool.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/arrays.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/vectors.h"
+//
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tokamak::HWY_NAMESPACE {
+namespace {
+
+/// Calls body(vector number of elements from i on, i), the rest by one shorter call.
+template <typename Body>
+HWY_INLINE void over(size_t count, const Body& body) {
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) body(Floats(), i);
+  for (; i < count; ++i) body(hn::CappedTag<float, 1>(), i);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> sigmoid(D d, hn::Vec<D> x) {
+  const auto one = hn::Set(d, 1.0f);
+  // Beyond this e^-x is no f32; the result is 0 or next to it.
+  const auto bounded = hn::Max(hn::Min(x, hn::Set(d, 88.0f)), hn::Set(d, -87.0f));
+  return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(bounded))));
+}
+
+/// tanh by e^2x, and near 0, where that loses digits, by Highway's.
+template <class D>
+HWY_INLINE hn::Vec<D> tangent(D d, hn::Vec<D> x) {
+  return hn::Tanh(d, x);
+}
+
+/// erf within 1.2e-7: Abramowitz and Stegun 7.1.26 has 1.5e-7 absolute, which is too much for small
+/// gates; so each element by the library's.
+template <class D>
+HWY_INLINE hn::Vec<D> error_function(D d, hn::Vec<D> x) {
+  alignas(64) float own[16] = {};
+  hn::Store(x, d, own);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) own[i] = std::erf(own[i]);
+  return hn::Load(d, own);
+}
+
+template <Activation kActivation, class D>
+HWY_INLINE hn::Vec<D> activated(D d, hn::Vec<D> x) {
+  const auto zero = hn::Zero(d), one = hn::Set(d, 1.0f), half = hn::Set(d, 0.5f);
+  if constexpr (kActivation == Activation::kSilu) {
+    return hn::Mul(x, sigmoid(d, x));
+  } else if constexpr (kActivation == Activation::kSigmoid) {
+    return sigmoid(d, x);
+  } else if constexpr (kActivation == Activation::kGeluTanh) {
+    // 0.5 (1 + tanh(u)) is the sigmoid of 2u.
+    constexpr float kTwiceSqrt2OverPi = 1.5957691216057308f;
+    const auto cube = hn::Mul(hn::Mul(x, x), x);
+    const auto u = hn::MulAdd(cube, hn::Set(d, 0.044715f), x);
+    return hn::Mul(x, sigmoid(d, hn::Mul(u, hn::Set(d, kTwiceSqrt2OverPi))));
+  } else if constexpr (kActivation == Activation::kGeluErf) {
+    constexpr float kSqrtHalf = 0.70710678118654752f;
+    const auto e = error_function(d, hn::Mul(x, hn::Set(d, kSqrtHalf)));
+    return hn::Mul(hn::Mul(x, half), hn::Add(one, e));
+  } else if constexpr (kActivation == Activation::kTanh) {
+    return tangent(d, x);
+  } else if constexpr (kActivation == Activation::kRelu) {
+    return hn::Max(x, zero);
+  } else if constexpr (kActivation == Activation::kReluSquared) {
+    const auto positive = hn::Max(x, zero);
+    return hn::Mul(positive, positive);
+  } else {
+    return x;
+  }
+}
+
+template <typename Body>
+void with_activation(Activation activation, const Body& body) {
+  using enum Activation;
+  switch (activation) {
+    case kSilu:
+      return body.template run<kSilu>();
+    case kGeluTanh:
+      return body.template run<kGeluTanh>();
+    case kSigmoid:
+      return body.template run<kSigmoid>();
+    case kIdentity:
+      return body.template run<kIdentity>();
+    case kGeluErf:
+      return body.template run<kGeluErf>();
+    case kTanh:
+      return body.template run<kTanh>();
+    case kRelu:
+      return body.template run<kRelu>();
+    case kReluSquared:
+      return body.template run<kReluSquared>();
+  }
+}
+
+struct Activated {
+  const float* x;
+  float* y;
+  size_t count;
+  template <Activation kActivation>
+  void run() const {
+    over(count, [&](auto d, size_t i) HWY_ATTR {
+      hn::StoreU(activated<kActivation>(d, hn::LoadU(d, x + i)), d, y + i);
+    });
+  }
+};
+void activate_all(Activation activation, const float* x, float* y, size_t count) {
+  with_activation(activation, Activated{x, y, count});
+}
+
+struct Gated {
+  const float *gate, *up;
+  float* y;
+  size_t count;
+  template <Activation kActivation>
+  void run() const {
+    over(count, [&](auto d, size_t i) HWY_ATTR {
+      const auto g = activated<kActivation>(d, hn::LoadU(d, gate + i));
+      hn::StoreU(hn::Mul(g, hn::LoadU(d, up + i)), d, y + i);
+    });
+  }
+};
+void gate_all(Activation activation, const float* gate, const float* up, float* y, size_t count) {
+  with_activation(activation, Gated{gate, up, y, count});
+}
+
+void gate_all_pairs(Activation activation, const float* x, float* y, size_t count) {
+  constexpr size_t kAtOnce = 64;
+  alignas(64) float gate[kAtOnce], up[kAtOnce];
+  for (size_t first = 0; first < count; first += kAtOnce) {
+    const size_t n = HWY_MIN(count - first, kAtOnce);
+    for (size_t i = 0; i < n; ++i) {
+      gate[i] = x[2 * (first + i)];
+      up[i] = x[2 * (first + i) + 1];
+    }
+    gate_all(activation, gate, up, y + first, n);
+  }
+}
+
+void add_all(const float* a, const float* b, float* y, size_t count) {
+  over(count, [&](auto d, size_t i) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
+  });
+}
+
+void norm_all(const float* x, const float* w, float eps, float* y, size_t count) {
+  const Floats f;
+  F sums[4] = {hn::Zero(f), hn::Zero(f), hn::Zero(f), hn::Zero(f)};
+  size_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    for (size_t part = 0; part < 4; ++part) {
+      const F v = hn::LoadU(f, x + i + part * kLanes);
+      sums[part] = hn::MulAdd(v, v, sums[part]);
+    }
+  }
+  double sum = double(sum_of(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
+  for (; i < count; ++i) sum += double(x[i]) * double(x[i]);
+  const float scale = float(1.0 / std::sqrt(sum / double(count) + double(eps)));
+  over(count, [&](auto d, size_t at) HWY_ATTR {
+    const auto scaled = hn::Mul(hn::LoadU(d, x + at), hn::Set(d, scale));
+    hn::StoreU(hn::Mul(scaled, hn::LoadU(d, w + at)), d, y + at);
+  });
+}
+
+void cap_all(float cap, const float* x, float* y, size_t count) {
+  over(count, [&](auto d, size_t i) HWY_ATTR {
+    const auto t = tangent(d, hn::Mul(hn::LoadU(d, x + i), hn::Set(d, 1 / cap)));
+    hn::StoreU(hn::Mul(t, hn::Set(d, cap)), d, y + i);
+  });
+}
+
+std::string_view set_name() {
+  switch (HWY_TARGET) {
+    case HWY_AVX3_DL:
+      return "AVX-512 VNNI";
+    case HWY_AVX2:
+      return "AVX2";
+    case HWY_NEON:
+      return "NEON";
+    default:
+      return "SSE4";
+  }
+}
+
+}  // namespace
+}  // namespace tokamak::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tokamak {
+
+HWY_EXPORT(activate_all);
+HWY_EXPORT(gate_all);
+HWY_EXPORT(gate_all_pairs);
+HWY_EXPORT(add_all);
+HWY_EXPORT(norm_all);
+HWY_EXPORT(cap_all);
+HWY_EXPORT(set_name);
+
+std::string_view vector_set() {
+  // Bits are ordered: what is better is lower.
+  if ((hwy::SupportedTargets() & (HWY_STATIC_TARGET | (HWY_STATIC_TARGET - 1))) == 0) return "";
+  return HWY_DYNAMIC_DISPATCH(set_name)();
+}
+
+void activate_array(Activation activation, std::span<const float> x, std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(activate_all)(activation, x.data(), y.data(), x.size());
+}
+
+void gate_arrays(Activation activation, std::span<const float> gate, std::span<const float> up,
+                 std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(gate_all)(activation, gate.data(), up.data(), y.data(), y.size());
+}
+
+void gate_pairs(Activation activation, std::span<const float> x, std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(gate_all_pairs)(activation, x.data(), y.data(), y.size());
+}
+
+void add_arrays(std::span<const float> a, std::span<const float> b, std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(add_all)(a.data(), b.data(), y.data(), y.size());
+}
+
+void norm_array(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(norm_all)(x.data(), w.data(), eps, y.data(), w.size());
+}
+
+void cap_array(float cap, std::span<const float> x, std::span<float> y) {
+  HWY_DYNAMIC_DISPATCH(cap_all)(cap, x.data(), y.data(), x.size());
+}
+
+}  // namespace tokamak
+#endif

@@ -1,0 +1,126 @@
+// Rows of the variant tables for mixtures of experts: the products of each expert with the slots
+// that chose it are a part of one multiply().
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+#include "kernels/cpu/arrays.h"
+#include "kernels/cpu/products.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/variants.h"
+
+namespace tokamak {
+namespace {
+
+/// Which slots each expert has.
+class ExpertSlots {
+ public:
+  ExpertSlots(std::span<const uint32_t> chosen, size_t experts, size_t slots_of_row)
+      : slots_(experts), rows_(experts) {
+    for (size_t slot = 0; slot < chosen.size(); ++slot) {
+      TOK_CHECK(chosen[slot] < experts);
+      slots_[chosen[slot]].push_back(uint32_t(slot));
+      rows_[chosen[slot]].push_back(uint32_t(slot / slots_of_row));
+    }
+  }
+
+  /// y [slots, out] of x, of which each slot has a row of its own or slots_of_row share one.
+  void multiply(const CpuCall& call, std::span<const float> x, const CpuTensor& w,
+                const float* bias, float* y) const {
+    const size_t out = w.dims[0] / slots_.size();
+    std::vector<PartProduct> parts;
+    for (size_t e = 0; e < slots_.size(); ++e) {
+      if (slots_[e].empty()) continue;
+      parts.push_back({.first = e * out,
+                       .count = out,
+                       .x_rows = rows_[e],
+                       .y_rows = slots_[e],
+                       .y = y,
+                       .y_stride = out});
+    }
+    tokamak::multiply(*call.pool, product_input(*call.pool, x, w), w, bias, parts);
+  }
+
+ private:
+  std::vector<std::vector<uint32_t>> slots_, rows_;
+};
+
+void expert_linear(const CpuCall& call) {
+  const CpuTensor& w = call.inputs[1];
+  const std::span<const uint32_t> chosen = call.inputs[2].u32();
+  const size_t shared = call.inputs[2].dims[1] / (call.inputs[0].dims[1] / w.dims[1]);
+  ExpertSlots(chosen, call.as<ExpertLinear>().experts, shared)
+      .multiply(call, call.inputs[0].f32(), w,
+                call.inputs.size() == 4 ? call.inputs[3].f32().data() : nullptr,
+                call.outputs[0].f32().data());
+}
+
+void expert_glu(const CpuCall& call) {
+  const auto& op = call.as<ExpertGlu>();
+  const CpuTensor& w = call.inputs[1];
+  const std::span<const uint32_t> chosen = call.inputs[2].u32();
+  const std::span<const float> given = call.inputs[0].f32();
+  const size_t in = w.dims[1], n = w.dims[0] / op.experts / 2;
+  std::vector<float> normed(op.norm ? given.size() : 0);
+  over_parts(call, op.norm ? given.size() / in : 0, in, [&](size_t t) {
+    norm_array(given.subspan(t * in, in), call.inputs[3].f32(), op.eps,
+               std::span(normed).subspan(t * in, in));
+  });
+  std::vector<float> y(chosen.size() * 2 * n);
+  ExpertSlots(chosen, op.experts, call.inputs[2].dims[1])
+      .multiply(call, op.norm ? std::span<const float>(normed) : given, w, nullptr, y.data());
+  const std::span<float> out = call.outputs[0].f32();
+  over_parts(call, chosen.size(), 16 * n, [&](size_t slot) {
+    const std::span<const float> row = std::span(y).subspan(slot * 2 * n, 2 * n);
+    gate_arrays(op.activation, row.first(n), row.last(n), out.subspan(slot * n, n));
+  });
+}
+
+void expert_mix(const CpuCall& call) {
+  const CpuTensor& w = call.inputs[1];
+  const uint32_t experts = call.as<ExpertMix>().experts;
+  const std::span<const float> shares = call.inputs[3].f32();
+  const std::span<const uint32_t> chosen = call.inputs[2].u32();
+  const size_t top_k = call.inputs[2].dims[1], out = w.dims[0] / experts;
+  std::vector<float> own(chosen.size() * out);
+  ExpertSlots(chosen, experts, 1).multiply(call, call.inputs[0].f32(), w, nullptr, own.data());
+  const std::span<float> y = call.outputs[0].f32();
+  over_parts(call, chosen.size() / top_k, top_k * out, [&](size_t t) {
+    for (size_t i = 0; i < out; ++i) {
+      float sum = 0;
+      for (size_t slot = t * top_k; slot < (t + 1) * top_k; ++slot) {
+        sum += shares[slot] * own[slot * out + i];
+      }
+      y[t * out + i] = call.inputs.size() == 5 ? sum + call.inputs[4].f32()[t * out + i] : sum;
+    }
+  });
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "expert_linear.cpu.vectors",
+     .op = op_index<ExpertLinear>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = expert_linear,
+     .rounding = kWordRounding},
+    {.name = "expert_glu.cpu.vectors",
+     .op = op_index<ExpertGlu>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = expert_glu,
+     .rounding = kWordRounding},
+    {.name = "expert_mix.cpu.vectors",
+     .op = op_index<ExpertMix>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = expert_mix,
+     .rounding = kWordRounding},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> vector_expert_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

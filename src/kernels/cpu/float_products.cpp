@@ -1,0 +1,218 @@
+// Products in floats: of matrices of floats, as they lie, and of packed ones whose levels are no
+// whole numbers.
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/panel_task.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/float_products.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/panel_affine.h"
+#include "kernels/cpu/vectors.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tokamak::HWY_NAMESPACE {
+namespace {
+
+template <DType kType>
+HWY_INLINE F load_weights(const std::byte* row, size_t c) {
+  if constexpr (kType == DType::kF32) {
+    return hn::LoadU(Floats(), reinterpret_cast<const float*>(row) + c);
+  } else if constexpr (kType == DType::kF16) {
+    return load_f16(row + 2 * c);
+  } else {
+    return load_bf16(row + 2 * c);
+  }
+}
+
+/// Four rows of the matrix by one of x, as the matrix lies.
+template <DType kType>
+HWY_INLINE void four_dots(const std::byte* rows, size_t columns, const float* x, float* out) {
+  const Floats f;
+  const size_t row_bytes = columns * dtype_bytes(kType);
+  F sums[4] = {hn::Zero(f), hn::Zero(f), hn::Zero(f), hn::Zero(f)};
+  size_t c = 0;
+  for (; c + kLanes <= columns; c += kLanes) {
+    const F own = hn::LoadU(f, x + c);
+    for (size_t r = 0; r < 4; ++r) {
+      const std::byte* row = rows + r * row_bytes;
+      hwy::Prefetch(row + 4 * row_bytes + c * dtype_bytes(kType));
+      sums[r] = hn::MulAdd(load_weights<kType>(row, c), own, sums[r]);
+    }
+  }
+  for (size_t r = 0; r < 4; ++r) out[r] = sum_of(sums[r]);
+  for (; c < columns; ++c) {
+    for (size_t r = 0; r < 4; ++r) {
+      out[r] += x[c] * number_at(kType, rows + r * row_bytes + c * dtype_bytes(kType));
+    }
+  }
+}
+
+template <DType kType>
+void float_rows(const PanelTask& task) {
+  const size_t columns = task.x.columns, row_bytes = columns * dtype_bytes(kType);
+  const std::byte* first = task.w.data + task.first_row() * row_bytes;
+  alignas(64) float out[kPanelRows];
+  for (size_t i = 0; i < task.x_rows(); ++i) {
+    const float* x = task.x.x.data() + task.x_row(i) * columns;
+    size_t r = 0;
+    for (; r + 4 <= task.row_count(); r += 4) {
+      four_dots<kType>(first + r * row_bytes, columns, x, out + r);
+    }
+    for (; r < task.row_count(); ++r) {
+      float sum = 0;
+      for (size_t c = 0; c < columns; ++c) {
+        sum += x[c] * number_at(kType, first + r * row_bytes + c * dtype_bytes(kType));
+      }
+      out[r] = sum;
+    }
+    task.store(i, out);
+  }
+}
+
+/// Decodes columns [first, first + count) of a panel of floats, [column][row].
+template <DType kType>
+void decode_floats(const PanelTask& task, size_t first, size_t count, float* to) {
+  const size_t row_bytes = task.x.columns * dtype_bytes(kType);
+  alignas(64) float row[kChunk + 16];
+  for (size_t r = 0; r < kPanelRows; ++r) {
+    if (r >= task.row_count()) {
+      for (size_t c = 0; c < count; ++c) to[c * kPanelRows + r] = 0;
+      continue;
+    }
+    const std::byte* from = task.w.data + (task.first_row() + r) * row_bytes;
+    size_t c = 0;
+    for (; c + kLanes <= count; c += kLanes) {
+      hn::StoreU(load_weights<kType>(from, first + c), Floats(), row + c);
+    }
+    for (; c < count; ++c) row[c] = number_at(kType, from + (first + c) * dtype_bytes(kType));
+    for (c = 0; c < count; ++c) to[c * kPanelRows + r] = row[c];
+  }
+}
+
+/// The same of a packed type whose q stand for any floats.
+template <int kLow>
+void decode_numbers(const PanelTask& task, const float* numbers, size_t first, size_t count,
+                    float* to) {
+  const PanelLayout& l = *task.layout;
+  const std::byte* panel = task.panel_data();
+  const LevelBytes none(l);
+  alignas(64) float scales[kPanelRows];
+  for (size_t c = 0; c < count; ++c) {
+    const size_t column = first + c, in_block = column % kBlockColumns, four = in_block / 4;
+    if (column % l.group == 0 || c == 0) {
+      for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
+        hn::StoreU(affine_of(l, none, panel, column / l.group, lane).scale, Floats(),
+                   scales + lane);
+      }
+    }
+    const auto* block = reinterpret_cast<const uint8_t*>(panel + l.first_block +
+                                                         column / kBlockColumns * l.block_bytes);
+    const uint8_t* q = block + (kLow == 8 ? four : four % 4) * kFourBytes + in_block % 4;
+    const uint32_t shift = kLow == 8 ? 0 : uint32_t(four / 4 * 4);
+    for (size_t r = 0; r < kPanelRows; ++r) {
+      to[c * kPanelRows + r] = scales[r] * numbers[(q[4 * r] >> shift) & ((1u << kLow) - 1)];
+    }
+  }
+}
+
+template <size_t kRows>
+HWY_INLINE void float_tile(const PanelTask& task, const float* w, size_t i, size_t first,
+                           size_t count, float* sums) {
+  constexpr size_t kVectors = kPanelRows / kLanes;
+  const Floats f;
+  const float* x[kRows];
+  for (size_t m = 0; m < kRows; ++m) {
+    x[m] = task.x.x.data() + task.x_row(i + m) * task.x.columns + first;
+  }
+  F total[kRows][kVectors];
+  for (size_t m = 0; m < kRows; ++m) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      total[m][v] = hn::LoadU(f, sums + m * kPanelRows + v * kLanes);
+    }
+  }
+  for (size_t c = 0; c < count; ++c) {
+    F own[kVectors];
+    for (size_t v = 0; v < kVectors; ++v) own[v] = hn::LoadU(f, w + c * kPanelRows + v * kLanes);
+    for (size_t m = 0; m < kRows; ++m) {
+      const F all = hn::Set(f, x[m][c]);
+      for (size_t v = 0; v < kVectors; ++v) total[m][v] = hn::MulAdd(all, own[v], total[m][v]);
+    }
+  }
+  for (size_t m = 0; m < kRows; ++m) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(total[m][v], f, sums + m * kPanelRows + v * kLanes);
+    }
+  }
+}
+
+constexpr size_t kFloatTileRows = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 2;
+
+template <typename Decode>
+void float_panel(const PanelTask& task, const Decode& decode_part) {
+  const size_t rows = task.x_rows(), columns = task.x.columns;
+  float* sums = panel_sums();
+  alignas(64) float decoded[kChunk * kPanelRows];
+  for (size_t begin = 0; begin < rows; begin += kRowsAtOnce) {
+    const size_t n = std::min(rows - begin, kRowsAtOnce);
+    std::fill_n(sums, n * kPanelRows, 0.0f);
+    for (size_t first = 0; first < columns; first += kChunk) {
+      const size_t count = std::min(columns - first, kChunk);
+      decode_part(first, count, decoded);
+      size_t i = 0;
+      for (; i + kFloatTileRows <= n; i += kFloatTileRows) {
+        float_tile<kFloatTileRows>(task, decoded, begin + i, first, count, sums + i * kPanelRows);
+      }
+      for (; i + 2 <= n; i += 2) {
+        float_tile<2>(task, decoded, begin + i, first, count, sums + i * kPanelRows);
+      }
+      if (i < n) float_tile<1>(task, decoded, begin + i, first, count, sums + i * kPanelRows);
+    }
+    for (size_t i = 0; i < n; ++i) task.store(begin + i, sums + i * kPanelRows);
+  }
+}
+
+template <DType kType>
+void plain_panel(const PanelTask& task) {
+  constexpr size_t kFewRows = 4;
+  if (task.x_rows() < kFewRows) return float_rows<kType>(task);
+  float_panel(task, [&](size_t first, size_t count, float* to)
+                        HWY_ATTR { decode_floats<kType>(task, first, count, to); });
+}
+
+void panel(const PanelTask& task, const float* numbers) {
+  switch (task.w.dtype) {
+    case DType::kF32:
+      return plain_panel<DType::kF32>(task);
+    case DType::kF16:
+      return plain_panel<DType::kF16>(task);
+    case DType::kBF16:
+      return plain_panel<DType::kBF16>(task);
+    default:
+      break;
+  }
+  float_panel(task, [&](size_t first, size_t count, float* to) HWY_ATTR {
+    task.layout->low_bits == 8 ? decode_numbers<8>(task, numbers, first, count, to)
+                               : decode_numbers<4>(task, numbers, first, count, to);
+  });
+}
+
+}  // namespace
+}  // namespace tokamak::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tokamak {
+
+HWY_EXPORT(panel);
+
+void multiply_floats(const PanelTask& task, std::span<const float> numbers) {
+  HWY_DYNAMIC_DISPATCH(panel)(task, numbers.data());
+}
+
+}  // namespace tokamak
+#endif

@@ -1,0 +1,133 @@
+// Rows of the variant tables for matrix products, by products.h.
+#include <algorithm>
+
+#include "kernels/cpu/arrays.h"
+#include "kernels/cpu/panels.h"
+#include "kernels/cpu/products.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/variants.h"
+#include "kernels/linear/fused_linear.h"
+
+namespace tokamak {
+namespace {
+
+/// y [T, rows of W] = x Wᵀ + bias.
+void whole_product(const CpuCall& call, std::span<const float> x, const CpuTensor& w,
+                   const CpuTensor* bias, float* y) {
+  ThreadPool& pool = *call.pool;
+  const PartProduct all{.count = w.dims[0], .y = y, .y_stride = w.dims[0]};
+  multiply(pool, product_input(pool, x, w), w, bias == nullptr ? nullptr : bias->f32().data(),
+           std::span(&all, 1));
+}
+
+const CpuTensor* bias_of(const CpuCall& call) {
+  return call.inputs.size() == 3 ? &call.inputs[2] : nullptr;
+}
+
+std::vector<float> products_of(const CpuCall& call) {
+  const CpuTensor& w = call.inputs[1];
+  const std::span<const float> x = call.inputs[0].f32();
+  std::vector<float> y(x.size() / w.dims[1] * w.dims[0]);
+  whole_product(call, x, w, bias_of(call), y.data());
+  return y;
+}
+
+void linear(const CpuCall& call) {
+  whole_product(call, call.inputs[0].f32(), call.inputs[1], bias_of(call),
+                call.outputs[0].f32().data());
+}
+
+void qkv(const CpuCall& call) {
+  const std::vector<float> y = products_of(call);
+  const size_t columns = call.inputs[1].dims[0];
+  over_parts(call, call.outputs[0].dims[0], columns, [&](size_t t) {
+    const float* from = y.data() + t * columns;
+    for (const CpuTensor& output : call.outputs) {
+      std::copy_n(from, output.dims[1], output.f32().data() + t * output.dims[1]);
+      from += output.dims[1];
+    }
+  });
+}
+
+/// Gates of pairs, in parts that all threads take.
+void gate_all(const CpuCall& call, Activation activation, std::span<const float> y,
+              std::span<float> out) {
+  constexpr size_t kPart = 2048;
+  over_parts(call, ceil_div(out.size(), kPart), 16 * kPart, [&](size_t part) {
+    const size_t first = part * kPart, count = std::min(out.size() - first, kPart);
+    gate_pairs(activation, y.subspan(2 * first, 2 * count), out.subspan(first, count));
+  });
+}
+
+void linear_glu(const CpuCall& call) {
+  gate_all(call, call.as<LinearGlu>().activation, products_of(call), call.outputs[0].f32());
+}
+
+std::vector<float> fused_products(const CpuCall& call, const FusedLinear& op) {
+  const std::vector<float> x = fused_linear_input(call);
+  const CpuTensor& w = call.inputs[1];
+  std::vector<float> y(x.size() / w.dims[1] * w.dims[0]);
+  whole_product(call, x, w, op.bias ? &call.inputs[2] : nullptr, y.data());
+  return y;
+}
+
+void fused_linear(const CpuCall& call) {
+  const auto& op = call.as<FusedLinear>();
+  std::vector<float> y = fused_products(call, op);
+  if (op.epilogue == Epilogue::kGlu) {
+    return gate_all(call, op.activation, y, call.outputs[0].f32());
+  }
+  end_fused_linear(call, y);
+}
+
+void gated_ffn(const CpuCall& call) {
+  const auto& op = call.as<GatedFfn>();
+  const std::vector<float> y = fused_products(call, op.glu);
+  std::vector<float> gated(y.size() / 2);
+  gate_all(call, op.glu.activation, y, gated);
+  const CpuTensor& d = call.inputs[op.d()];
+  std::vector<float> z(gated.size() / d.dims[1] * d.dims[0]);
+  whole_product(call, gated, d, nullptr, z.data());
+  end_gated_ffn(call, z);
+}
+
+constexpr KernelVariant kVariants[] = {
+    {.name = "linear.cpu.vectors",
+     .op = op_index<Linear>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = linear,
+     .rounding = kWordRounding},
+    {.name = "qkv.cpu.vectors",
+     .op = op_index<Qkv>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = qkv,
+     .rounding = kWordRounding},
+    {.name = "linear_glu.cpu.vectors",
+     .op = op_index<LinearGlu>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = linear_glu,
+     .rounding = kWordRounding},
+    {.name = "fused_linear.cpu.vectors",
+     .op = op_index<FusedLinear>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = fused_linear,
+     .rounding = kWordRounding},
+    {.name = "gated_ffn.cpu.vectors",
+     .op = op_index<GatedFfn>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = gated_ffn,
+     .rounding = kWordRounding},
+};
+
+}  // namespace
+
+std::span<const KernelVariant> vector_linear_variants() {
+  return kVariants;
+}
+
+}  // namespace tokamak

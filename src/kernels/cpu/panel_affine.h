@@ -1,0 +1,60 @@
+// The scales of a panel in vectors; as vectors.h, it is read once for each instruction set.
+#if defined(TOKAMAK_CPU_PANEL_AFFINE_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TOKAMAK_CPU_PANEL_AFFINE_H
+#undef TOKAMAK_CPU_PANEL_AFFINE_H
+#else
+#define TOKAMAK_CPU_PANEL_AFFINE_H
+#endif
+
+#include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/vectors.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tokamak::HWY_NAMESPACE {
+
+/// s of a group, and o less what every q has too much of it.
+struct Affine {
+  F scale, offset;
+};
+HWY_INLINE Affine affine_of(const PanelLayout& l, const LevelBytes& levels, const std::byte* panel,
+                            size_t group, size_t lane) {
+  const Floats f;
+  const size_t at = group * kPanelRows + lane;
+  F s = hn::Zero(f), o = hn::Zero(f);
+  switch (l.scale) {
+    case PanelScale::kF16:
+      s = load_f16(panel + l.scales + 2 * at);
+      if (l.has_offsets) o = load_f16(panel + l.offsets + 2 * at);
+      break;
+    case PanelScale::kBF16:
+      s = load_bf16(panel + l.scales + 2 * at);
+      if (l.has_offsets) o = load_bf16(panel + l.offsets + 2 * at);
+      break;
+    case PanelScale::kF32:
+      s = hn::LoadU(f, reinterpret_cast<const float*>(panel + l.scales) + at);
+      if (l.has_offsets) o = hn::LoadU(f, reinterpret_cast<const float*>(panel + l.offsets) + at);
+      break;
+    case PanelScale::kBytes:
+    case PanelScale::kPairs: {
+      const size_t super = 2 * (group * l.group / 256 * kPanelRows + lane);
+      const F d = load_f16(panel + l.supers + super);
+      if (l.scale == PanelScale::kBytes) {
+        s = hn::Mul(d, load_signed_bytes(panel + l.scales + at));
+      } else {
+        s = hn::Mul(d, load_bytes(panel + l.scales + at));
+        o = hn::Neg(
+            hn::Mul(load_f16(panel + l.super_offsets + super), load_bytes(panel + l.offsets + at)));
+      }
+      break;
+    }
+  }
+  F middle = hn::Set(f, levels.middle);
+  if (l.has_zeros) middle = hn::Add(middle, load_bytes(panel + l.zeros + at));
+  if (l.code == PanelCode::kLevels) s = hn::Mul(s, hn::Set(f, levels.unit));
+  return {s, hn::NegMulAdd(middle, s, o)};
+}
+
+}  // namespace tokamak::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

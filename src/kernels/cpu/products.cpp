@@ -1,0 +1,62 @@
+#include "kernels/cpu/products.h"
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "kernels/cpu/panel_task.h"
+
+namespace tokamak {
+
+float* panel_sums() {
+  static thread_local const hwy::AlignedFreeUniquePtr<float[]> sums =
+      hwy::AllocateAligned<float>(kRowsAtOnce * kPanelRows);
+  return sums.get();
+}
+
+bool multiplies_words(DType weights) {
+  return is_packed(weights) && PanelLayout(weights, 1, 0).code != PanelCode::kFloats;
+}
+
+ProductInput product_input(ThreadPool& pool, std::span<const float> x, const CpuTensor& w) {
+  ProductInput input{.x = x, .columns = w.dims[1]};
+  if (input.columns == 0) return input;
+  input.rows = x.size() / input.columns;
+  if (input.rows == 0 || !multiplies_words(w.dtype)) return input;
+  const size_t blocks = input.rows * ceil_div(input.columns, size_t{kBlockColumns});
+  input.words.resize(blocks * kBlockColumns);
+  input.steps.resize(blocks);
+  input.sums.resize(2 * blocks);
+  fill_words(pool, input);
+  return input;
+}
+
+void multiply(ThreadPool& pool, const ProductInput& x, const CpuTensor& w, const float* bias,
+              std::span<const PartProduct> parts) {
+  std::vector<size_t> begins = {0};  // of each part, counted in panels
+  for (const PartProduct& part : parts) {
+    TOK_CHECK(part.first + part.count <= w.dims[0]);
+    begins.push_back(begins.back() + ceil_div(part.first + part.count, size_t{kPanelRows}) -
+                     part.first / kPanelRows);
+  }
+  float numbers[256] = {};
+  if (is_packed(w.dtype) && w.panels->code == PanelCode::kFloats) {
+    for (uint32_t q = 0; q < 1u << w.panels->format->bits; ++q) {
+      numbers[q] = panel_value(*w.panels, q);
+    }
+  }
+  const bool by_words = multiplies_words(w.dtype);
+  pool.run(begins.back(), [&](size_t first, size_t last) {
+    size_t at = size_t(std::ranges::upper_bound(begins, first) - begins.begin()) - 1;
+    for (size_t i = first; i < last; ++i) {
+      while (i >= begins[at + 1]) ++at;
+      const PartProduct& part = parts[at];
+      const size_t own = part.first / kPanelRows + i - begins[at];
+      const PanelTask task{x, w, w.panels, bias, part, own};
+      by_words ? multiply_words(task) : multiply_floats(task, numbers);
+    }
+  });
+}
+
+}  // namespace tokamak

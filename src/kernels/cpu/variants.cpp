@@ -1,0 +1,20 @@
+#include "kernels/cpu/variants.h"
+
+#include <vector>
+
+namespace tokamak {
+
+std::span<const KernelVariant> vector_variants() {
+  static const std::vector<KernelVariant> all = [] {
+    std::vector<KernelVariant> rows;
+    for (const std::span<const KernelVariant> family :
+         {vector_linear_variants(), vector_attention_variants(), vector_expert_variants(),
+          vector_row_variants()}) {
+      rows.insert(rows.end(), family.begin(), family.end());
+    }
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace tokamak

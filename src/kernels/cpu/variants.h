@@ -1,0 +1,23 @@
+// Kernels of processors with vectors, as rows of the variant tables: they stand in front of the
+// references, which take whatever these refuse. An op has the same contract and the same ending in
+// both; see the header of its family.
+#pragma once
+#include <span>
+
+#include "kernels/kernel.h"
+
+namespace tokamak {
+
+/// Every row; none where the build has no vectors.
+std::span<const KernelVariant> vector_variants();
+
+std::span<const KernelVariant> vector_linear_variants();
+std::span<const KernelVariant> vector_attention_variants();
+std::span<const KernelVariant> vector_expert_variants();
+std::span<const KernelVariant> vector_row_variants();
+
+/// The error of an f32 that becomes a multiple of 1/32767 of the largest of its block, which is
+/// some four times as large as it is itself.
+inline constexpr double kWordRounding = 4 * 0.5 / 32767;
+
+}  // namespace tokamak
