@@ -175,9 +175,9 @@ TEST(SelfTest, NoticesOneWrongNumberInEveryKernel) {
     WrongBackend backend(change);
     const auto test = self_test(backend, no_time);
     ASSERT_TRUE(test) << test.error().message;
-    EXPECT_EQ(test->failed(), test->kernels.size());
+    EXPECT_EQ(test->failed(), reference_kernels());
     for (const KernelCheck& check : test->kernels) {
-      EXPECT_NE(check.failure, "") << check.kernel;
+      EXPECT_TRUE(check.failure != "" || check.skipped != "") << check.kernel;
     }
   }
 }

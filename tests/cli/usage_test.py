@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import program
-from cli_test import CPU, Cli
+from cli_test import CPU, REFERENCE, Cli
 from program import model
 
 STORYTELLER = os.path.join(program.SOURCE, "models", "storyteller")

@@ -19,7 +19,7 @@ const Foreign kOptions[] = {
      "a model is on one device as a whole"},
     {{"-mg", "--main-gpu", "-dev"},
      "--device N chooses the device, as `tokamak doctor` numbers them"},
-    {{"-tb", "--threads-batch", "--numa", "--prio", "--cpu-mask", "--poll"},
+    {{"-t", "-tb", "--threads-batch", "--numa", "--prio", "--cpu-mask", "--poll"},
      "--threads N is how many --backend cpu has; nothing else of them is a setting"},
     {{"-fa", "--flash-attn", "--flash-attention"}, "attention is always computed in one pass"},
     {{"-b", "--batch-size", "-ub", "--ubatch-size", "--prefill-step-size"},

@@ -185,7 +185,7 @@ void ModelFlags::add_device_options(App& command) {
       ->check(in_range(0, 65535))
       ->group(kDeviceOptions);
   command
-      .add_option("-t,--threads", options_.threads,
+      .add_option("--threads", options_.threads,
                   "threads of --backend cpu; default: one for each core it may use")
       ->check(in_range(1, 1024))
       ->group(kDeviceOptions);
