@@ -135,8 +135,7 @@ class Documents(Cli):
         with open(os.path.join(program.SOURCE, "docs", "kernels-and-plans.md"),
                   encoding="utf-8") as file:
             shown = file.read().partition("\n### Format\n")[2].split("```\n")[1].splitlines()
-        printed = self.ok("inspect", "--plan", "--text", "--backend",
-                          "cpu-reference").out.splitlines()
+        printed = self.ok("inspect", "--plan", "--text", *REFERENCE).out.splitlines()
         self.assertGreater(len(shown), 3)
         for line in shown:
             self.assertIn(line, printed)

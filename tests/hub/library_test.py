@@ -87,7 +87,7 @@ class Pull(unittest.TestCase):
     def test_devices_end_with_the_cpu(self):
         devices = json.loads(self.library.text("list_devices"))
         self.assertEqual(devices[-1]["backend"], "cpu")
-        self.assertEqual(devices[-1]["is_software"], True)
+        self.assertEqual(devices[-1]["is_software"], False)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Server:
         os.mkdir(path)
         tiny_model.write(path)
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", *([path] if is_tiny else []), "--backend", "cpu", "--port", str(port),
+            [PROGRAM, "serve", *([path] if is_tiny else []), "--backend", "cpu-reference", "--port", str(port),
              *map(str, arguments)],
             stdout=self.out, stderr=stderr or self.log, env=os.environ | (environment or {}))
         self.port = port

@@ -281,7 +281,7 @@ void pack_panels(const PanelLayout& layout, std::span<const std::byte> streams, 
   const uint32_t flip = format.bits == 8 && layout.middle == 128 ? 0x80808080u : 0;
   for (uint64_t p = first; p < last; ++p) {
     std::byte* panel = to + (p - first) * layout.panel_bytes;
-    std::memset(panel, 0, layout.first_block);
+    std::memset(panel, 0, size_t(layout.first_block));
     std::vector<const std::byte*> low, high;
     for (uint64_t row = p * kPanelRows; row < std::min((p + 1) * kPanelRows, layout.rows); ++row) {
       const auto stream = [&](Stream s) {
@@ -295,7 +295,7 @@ void pack_panels(const PanelLayout& layout, std::span<const std::byte> streams, 
       high.push_back(stream(Stream::kHigh));
     }
     std::byte* blocks = panel + layout.first_block;
-    if (low.size() < kPanelRows) std::memset(blocks, 0, layout.blocks * layout.block_bytes);
+    if (low.size() < kPanelRows) std::memset(blocks, 0, size_t(layout.blocks * layout.block_bytes));
     pack_rows(layout.low_bits, layout, low, flip, blocks);
     if (layout.high_bits == 0) continue;
     pack_rows(layout.high_bits, layout, high, 0, blocks + kFourBytes * layout.low_bits);
