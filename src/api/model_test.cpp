@@ -197,7 +197,8 @@ TEST(Model, NamesAContextOfOneAndADeviceOfTheCpu) {
   refused(options, "context is 1, but a prompt and a token need 2 positions");
   options = small();
   options.device = 9;
-  refused(options, "device is 9, which chooses among WebGPU or CUDA devices; the backend is cpu-reference.");
+  refused(options,
+          "device is 9, which chooses among WebGPU or CUDA devices; the backend is cpu-reference.");
 }
 
 TEST(Model, IsClosedOnceItWasMovedFrom) {

@@ -11,7 +11,6 @@
 #include "base/check.h"
 #include "base/huge_pages.h"
 #include "base/seconds.h"
-#include "kernels/cpu/panels.h"
 
 namespace tokamak {
 namespace {
@@ -25,7 +24,7 @@ class HostBuffer {
     bytes_.reset(std::calloc(size_t(size + alignment), 1));
     void* first = bytes_.get();
     size_t space = size_t(size + alignment);
-    data_ = static_cast<std::byte*>(std::align(alignment, size_t(size), first, space));
+    data_ = static_cast<std::byte*>(std::align(size_t(alignment), size_t(size), first, space));
     if (data_ != nullptr && size >= kHugePageBytes) ask_for_huge_pages(data_, size_t(size));
   }
   bool exists() const { return bytes_ != nullptr; }
@@ -41,10 +40,10 @@ class HostBuffer {
 
 class CpuProgram : public Program {
  public:
-  CpuProgram(Plan plan, std::shared_ptr<ThreadPool> pool, std::shared_ptr<uint64_t> alive)
+  CpuProgram(Plan plan, std::shared_ptr<Vectors> vectors, std::shared_ptr<uint64_t> alive)
       : plan_(std::move(plan)),
         layout_(plan_.layout()),
-        pool_(std::move(pool)),
+        vectors_(std::move(vectors)),
         alive_(std::move(alive)) {
     find_panels();
   }
@@ -56,7 +55,8 @@ class CpuProgram : public Program {
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       const Buffer& buffer = plan_.buffers[i];
       const auto panels = panels_.find(i);
-      const uint64_t bytes = panels == panels_.end() ? buffer.bytes : panels->second.bytes();
+      const uint64_t bytes =
+          panels == panels_.end() ? buffer.bytes : vectors_->bytes(*panels->second);
       if (buffers_.emplace_back(bytes).exists()) {
         *alive_ += bytes;
         continue;
@@ -161,15 +161,15 @@ class CpuProgram : public Program {
         for (const Operand& in : step.inputs) {
           const Buffer& buffer = plan_.buffers[uint32_t(in.buffer)];
           if (!is_packed(in.dtype) || buffer.use != BufferUse::kConstant) continue;
-          panels_.try_emplace(uint32_t(in.buffer), in.dtype, uint64_t(in.shape[0]),
-                              uint64_t(in.shape[1]));
+          std::shared_ptr<const PanelLayout>& layout = panels_[uint32_t(in.buffer)];
+          if (layout != nullptr) continue;
+          layout = vectors_->layout(in.dtype, uint64_t(in.shape[0]), uint64_t(in.shape[1]));
         }
       }
     }
   }
 
   Result<void> load_panels(size_t i, const ConstantReader& constants, const HostBuffer& streams) {
-    const PanelLayout& panels = panels_.at(i);
     const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
       TOK_CHECK(offset + bytes.size() <= streams.size());
       std::ranges::copy(bytes, streams.data() + offset);
@@ -177,9 +177,7 @@ class CpuProgram : public Program {
     };
     TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
     const std::span<const std::byte> bytes(streams.data(), size_t(plan_.buffers[i].bytes));
-    pool_->run(panels.panels(), [&](size_t first, size_t last) {
-      pack_panels(panels, bytes, first, last, buffers_[i].data() + first * panels.panel_bytes);
-    });
+    vectors_->pack(*panels_.at(i), bytes, buffers_[i].data());
     return {};
   }
 
@@ -202,7 +200,7 @@ class CpuProgram : public Program {
                  .outputs = {},
                  .batch = batch(),
                  .max_rows = phase.max_tokens,
-                 .pool = pool_.get()};
+                 .pool = vectors_ == nullptr ? nullptr : &vectors_->pool()};
     const BatchSize now = size();
     for (const Operand& in : step.inputs) call.inputs.push_back(view(in, now));
     for (const Operand& out : step.outputs) call.outputs.push_back(view(out, now));
@@ -215,7 +213,7 @@ class CpuProgram : public Program {
     CpuTensor tensor{buffers_[uint32_t(operand.buffer)].data() + offset,
                      operand.dtype,
                      {},
-                     panels == panels_.end() ? nullptr : &panels->second};
+                     panels == panels_.end() ? nullptr : panels->second.get()};
     for (const Dim dim : operand.shape) {
       tensor.dims.push_back(dim == kTokens    ? now.rows
                             : dim == kOutputs ? now.outputs
@@ -226,9 +224,9 @@ class CpuProgram : public Program {
 
   Plan plan_;
   BatchLayout layout_;
-  std::shared_ptr<ThreadPool> pool_;      // null in the reference
-  std::shared_ptr<uint64_t> alive_;       // bytes of all programs of the backend
-  std::map<size_t, PanelLayout> panels_;  // by buffer
+  std::shared_ptr<Vectors> vectors_;  // null in the reference
+  std::shared_ptr<uint64_t> alive_;   // bytes of all programs of the backend
+  std::map<size_t, std::shared_ptr<const PanelLayout>> panels_;  // by buffer
   std::vector<HostBuffer> buffers_;
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
 };
@@ -237,9 +235,10 @@ class CpuProgram : public Program {
 
 Result<std::unique_ptr<Program>> make_cpu_program(Plan plan, const ConstantReader& constants,
                                                   const LoadProgress& progress,
-                                                  std::shared_ptr<ThreadPool> pool,
+                                                  std::shared_ptr<Vectors> vectors,
                                                   std::shared_ptr<uint64_t> alive) {
-  auto program = std::make_unique<CpuProgram>(std::move(plan), std::move(pool), std::move(alive));
+  auto program =
+      std::make_unique<CpuProgram>(std::move(plan), std::move(vectors), std::move(alive));
   TOK_TRY(program->allocate());
   TOK_TRY(program->load(constants, progress));
   return program;

@@ -3,15 +3,27 @@
 #include <memory>
 
 #include "backend/backend.h"
-#include "kernels/cpu/thread_pool.h"
 
 namespace tokamak {
 
-/// `pool` computes what kernels for vectors do; null in the reference. `alive` counts the bytes of
-/// all programs of the backend.
+/// The part of a processor that kernels for vectors need: its threads, and matrices in panels
+/// (kernels/cpu/panels.h).
+class Vectors {
+ public:
+  virtual ~Vectors() = default;
+  virtual ThreadPool& pool() = 0;
+  virtual std::shared_ptr<const PanelLayout> layout(DType dtype, uint64_t rows,
+                                                    uint64_t columns) const = 0;
+  virtual uint64_t bytes(const PanelLayout& layout) const = 0;
+  /// Writes the panels of a matrix whose streams are at hand.
+  virtual void pack(const PanelLayout& layout, std::span<const std::byte> streams,
+                    std::byte* to) = 0;
+};
+
+/// `vectors` is null in the reference. `alive` counts the bytes of all programs of the backend.
 Result<std::unique_ptr<Program>> make_cpu_program(Plan plan, const ConstantReader& constants,
                                                   const LoadProgress& progress,
-                                                  std::shared_ptr<ThreadPool> pool,
+                                                  std::shared_ptr<Vectors> vectors,
                                                   std::shared_ptr<uint64_t> alive);
 
 }  // namespace tokamak

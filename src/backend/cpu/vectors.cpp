@@ -2,6 +2,8 @@
 #include <fstream>
 
 #include "backend/cpu/program.h"
+#include "kernels/cpu/panels.h"
+#include "kernels/cpu/thread_pool.h"
 
 namespace tokamak {
 namespace {
@@ -17,9 +19,28 @@ std::string processor_name() {
   return "Processor";
 }
 
+class ThreadedVectors : public Vectors {
+ public:
+  explicit ThreadedVectors(uint32_t threads) : pool_(threads) {}
+  ThreadPool& pool() override { return pool_; }
+  std::shared_ptr<const PanelLayout> layout(DType dtype, uint64_t rows,
+                                            uint64_t columns) const override {
+    return std::make_shared<const PanelLayout>(dtype, rows, columns);
+  }
+  uint64_t bytes(const PanelLayout& layout) const override { return layout.bytes(); }
+  void pack(const PanelLayout& layout, std::span<const std::byte> streams, std::byte* to) override {
+    pool_.run(layout.panels(), [&](size_t first, size_t last) {
+      pack_panels(layout, streams, first, last, to + first * layout.panel_bytes);
+    });
+  }
+
+ private:
+  ThreadPool pool_;
+};
+
 class VectorBackend : public Backend {
  public:
-  explicit VectorBackend(uint32_t threads) : pool_(std::make_shared<ThreadPool>(threads)) {
+  explicit VectorBackend(uint32_t threads) : vectors_(std::make_shared<ThreadedVectors>(threads)) {
     device_.backend = BackendKind::kCpu;
     device_.name = processor_name();
     device_.driver = fmt::format("{}, {} thread{}", vector_set(), threads, threads == 1 ? "" : "s");
@@ -31,12 +52,12 @@ class VectorBackend : public Backend {
 
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
                                            const LoadProgress& progress) override {
-    return make_cpu_program(std::move(plan), constants, progress, pool_, alive_);
+    return make_cpu_program(std::move(plan), constants, progress, vectors_, alive_);
   }
 
  private:
   DeviceInfo device_;
-  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<Vectors> vectors_;
   std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
 };
 

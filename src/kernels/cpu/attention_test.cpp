@@ -17,7 +17,7 @@ constexpr uint32_t kKeyCount = 1300, kKvHeads = 2, kHeads = 6, kHeadDim = 20;
 /// A cache of one sequence, whose pages lie in no order.
 class Cache {
  public:
-  explicit Cache(DType dtype) : dtype_(dtype), pages_(ceil_div(kKeyCount, uint32_t{kPageTokens})) {
+  explicit Cache(DType dtype) : pages_(ceil_div(kKeyCount, uint32_t{kPageTokens})) {
     std::iota(pages_.begin(), pages_.end(), 0u);
     std::shuffle(pages_.begin(), pages_.end(), random_);
     const uint32_t cells = uint32_t(pages_.size() * kPageTokens);
@@ -42,7 +42,6 @@ class Cache {
   std::span<const uint32_t> pages() const { return pages_; }
 
  private:
-  DType dtype_;
   std::mt19937 random_{11};
   std::vector<uint32_t> pages_;
   std::vector<std::byte> bytes_;
