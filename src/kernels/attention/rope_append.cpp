@@ -14,7 +14,9 @@ size_t norms_of(const RopeAppend& op) {
   return op.norms() - (op.appends ? 1 : 0);
 }
 
-void rope_append_reference(const CpuCall& call) {
+}  // namespace
+
+void rope_append_rows(const CpuCall& call, size_t first, size_t last) {
   const auto& op = call.as<RopeAppend>();
   const size_t d = op.head_dim, kv_heads = op.appends ? call.outputs[1].dims[2] : 0;
   const std::vector<float> ones(op.norm_v ? d : 0, 1.0f);
@@ -22,7 +24,7 @@ void rope_append_reference(const CpuCall& call) {
   if (call.inputs.size() > norms_of(op)) norms = call.inputs[norms_of(op)].f32();
   const size_t columns = call.inputs[0].dims[1];
   std::vector<float> head(d);
-  for (size_t row = 0; row < call.batch.rows(); ++row) {
+  for (size_t row = first; row < last; ++row) {
     const auto angles = angles_of(call.inputs[RopeAppend::kTable], call.batch, op.short_rows, row);
     const std::span<const float> own = call.inputs[0].f32().subspan(row * columns, columns);
     for (size_t h = 0; h < op.heads + 2 * kv_heads; ++h) {
@@ -44,6 +46,12 @@ void rope_append_reference(const CpuCall& call) {
       }
     }
   }
+}
+
+namespace {
+
+void rope_append_reference(const CpuCall& call) {
+  rope_append_rows(call, 0, call.batch.rows());
 }
 
 Launch rope_append_launch(const Problem& problem, const DeviceInfo&) {

@@ -10,4 +10,7 @@ namespace tokamak {
 
 std::span<const KernelVariant> rope_append_variants();
 
+/// Rows [first, last) of a RopeAppend on the host. Different rows write different cells.
+void rope_append_rows(const CpuCall& call, size_t first, size_t last);
+
 }  // namespace tokamak

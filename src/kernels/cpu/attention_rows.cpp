@@ -97,7 +97,17 @@ void step_attention(const CpuCall& call) {
   }
 }
 
+void rope_append(const CpuCall& call) {
+  call.pool->run(call.batch.rows(),
+                 [&](size_t first, size_t last) { rope_append_rows(call, first, last); });
+}
+
 constexpr KernelVariant kVariants[] = {
+    {.name = "rope_append.cpu.vectors",
+     .op = op_index<RopeAppend>(),
+     .backend = BackendKind::kCpu,
+     .needs = kFeatureVectors,
+     .run = rope_append},
     {.name = "attention.cpu.vectors",
      .op = op_index<Attention>(),
      .backend = BackendKind::kCpu,

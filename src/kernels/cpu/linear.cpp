@@ -1,5 +1,6 @@
 // Rows of the variant tables for matrix products, by products.h.
 #include <algorithm>
+#include <memory>
 
 #include "kernels/cpu/arrays.h"
 #include "kernels/cpu/panels.h"
@@ -24,10 +25,22 @@ const CpuTensor* bias_of(const CpuCall& call) {
   return call.inputs.size() == 3 ? &call.inputs[2] : nullptr;
 }
 
-std::vector<float> products_of(const CpuCall& call) {
+/// Memory for products that an ending goes through, of this thread and until its next product: a
+/// prompt's may take 30 MB, whose pages would be made anew for each.
+std::span<float> products_memory(size_t size) {
+  static thread_local std::unique_ptr<float[]> memory;
+  static thread_local size_t room = 0;
+  if (size > room) {
+    memory = std::make_unique_for_overwrite<float[]>(size);
+    room = size;
+  }
+  return {memory.get(), size};
+}
+
+std::span<const float> products_of(const CpuCall& call) {
   const CpuTensor& w = call.inputs[1];
   const std::span<const float> x = call.inputs[0].f32();
-  std::vector<float> y(x.size() / w.dims[1] * w.dims[0]);
+  const std::span<float> y = products_memory(x.size() / w.dims[1] * w.dims[0]);
   whole_product(call, x, w, bias_of(call), y.data());
   return y;
 }
@@ -38,7 +51,7 @@ void linear(const CpuCall& call) {
 }
 
 void qkv(const CpuCall& call) {
-  const std::vector<float> y = products_of(call);
+  const std::span<const float> y = products_of(call);
   const size_t columns = call.inputs[1].dims[0];
   over_parts(call, call.outputs[0].dims[0], columns, [&](size_t t) {
     const float* from = y.data() + t * columns;
@@ -63,17 +76,17 @@ void linear_glu(const CpuCall& call) {
   gate_all(call, call.as<LinearGlu>().activation, products_of(call), call.outputs[0].f32());
 }
 
-std::vector<float> fused_products(const CpuCall& call, const FusedLinear& op) {
+std::span<const float> fused_products(const CpuCall& call, const FusedLinear& op) {
   const std::vector<float> x = fused_linear_input(call);
   const CpuTensor& w = call.inputs[1];
-  std::vector<float> y(x.size() / w.dims[1] * w.dims[0]);
+  const std::span<float> y = products_memory(x.size() / w.dims[1] * w.dims[0]);
   whole_product(call, x, w, op.bias ? &call.inputs[2] : nullptr, y.data());
   return y;
 }
 
 void fused_linear(const CpuCall& call) {
   const auto& op = call.as<FusedLinear>();
-  std::vector<float> y = fused_products(call, op);
+  const std::span<const float> y = fused_products(call, op);
   if (op.epilogue == Epilogue::kGlu) {
     return gate_all(call, op.activation, y, call.outputs[0].f32());
   }
@@ -82,7 +95,7 @@ void fused_linear(const CpuCall& call) {
 
 void gated_ffn(const CpuCall& call) {
   const auto& op = call.as<GatedFfn>();
-  const std::vector<float> y = fused_products(call, op.glu);
+  const std::span<const float> y = fused_products(call, op.glu);
   std::vector<float> gated(y.size() / 2);
   gate_all(call, op.glu.activation, y, gated);
   const CpuTensor& d = call.inputs[op.d()];
