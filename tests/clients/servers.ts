@@ -21,7 +21,7 @@ function required(name: string): string {
 
 /** The address that the server prints once its model is there. */
 async function started(...flags: string[]): Promise<string> {
-  const args = ["serve", "--backend", "cpu", "--port", "0", "--log", "off", ...flags];
+  const args = ["serve", "--backend", "cpu-reference", "--port", "0", "--log", "off", ...flags];
   const child = spawn(required("TOKAMAK_PROGRAM"), args, { stdio: ["ignore", "pipe", "pipe"] });
   running.push(child);
   let errors = "";
