@@ -4,12 +4,8 @@
 
 namespace tokamak {
 
-std::unique_ptr<Backend> make_processor_backend(const OpenOptions&) {
-  return make_cpu_backend();
-}
-
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
-  if (options.backend.starts_with("cpu")) return make_processor_backend(options);
+  if (options.backend == "cpu" || options.backend == "cpu-reference") return make_cpu_backend();
   if (options.backend != "auto" && options.backend != "webgpu") {
     return fail(ErrorCode::kUsage, "backend is \"{}\", expected auto, webgpu or cpu.",
                 options.backend);

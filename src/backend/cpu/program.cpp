@@ -78,18 +78,18 @@ class CpuProgram : public Program {
     }
     for (size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].use != BufferUse::kConstant) continue;
-      if (panels_.contains(i)) {
-        TOK_TRY(load_panels(i, constants, streams));
-        done += plan_.buffers[i].bytes;
-        if (progress && !progress(done, total)) return loading_cancelled();
-        continue;
-      }
+      const auto panels = panels_.find(i);
+      const HostBuffer& to = panels == panels_.end() ? buffers_[i] : streams;
       const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
-        TOK_CHECK(offset + bytes.size() <= buffers_[i].size());
-        std::ranges::copy(bytes, buffers_[i].data() + offset);
+        TOK_CHECK(offset + bytes.size() <= to.size());
+        std::ranges::copy(bytes, to.data() + offset);
         return Result<void>();
       };
       TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
+      if (panels != panels_.end()) {
+        const std::span<const std::byte> bytes(to.data(), size_t(plan_.buffers[i].bytes));
+        vectors_->pack(*panels->second, bytes, buffers_[i].data());
+      }
       done += plan_.buffers[i].bytes;
       if (progress && !progress(done, total)) return loading_cancelled();
     }
@@ -169,18 +169,6 @@ class CpuProgram : public Program {
     }
   }
 
-  Result<void> load_panels(size_t i, const ConstantReader& constants, const HostBuffer& streams) {
-    const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
-      TOK_CHECK(offset + bytes.size() <= streams.size());
-      std::ranges::copy(bytes, streams.data() + offset);
-      return Result<void>();
-    };
-    TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
-    const std::span<const std::byte> bytes(streams.data(), size_t(plan_.buffers[i].bytes));
-    vectors_->pack(*panels_.at(i), bytes, buffers_[i].data());
-    return {};
-  }
-
   BatchView batch() { return {layout_, buffers_[uint32_t(plan_.batch)].data()}; }
   BatchSize size() { return {batch().rows(), batch().slots(), batch().outputs()}; }
 
@@ -231,17 +219,39 @@ class CpuProgram : public Program {
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
 };
 
+class CpuBackend : public Backend {
+ public:
+  CpuBackend(DeviceInfo device, std::shared_ptr<Vectors> vectors)
+      : device_(std::move(device)), vectors_(std::move(vectors)) {}
+  const DeviceInfo& device() const override { return device_; }
+  uint64_t device_bytes() const override { return *alive_; }
+
+  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
+                                           const LoadProgress& progress) override {
+    auto program = std::make_unique<CpuProgram>(std::move(plan), vectors_, alive_);
+    TOK_TRY(program->allocate());
+    TOK_TRY(program->load(constants, progress));
+    return program;
+  }
+
+ private:
+  DeviceInfo device_;
+  std::shared_ptr<Vectors> vectors_;
+  std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
+};
+
 }  // namespace
 
-Result<std::unique_ptr<Program>> make_cpu_program(Plan plan, const ConstantReader& constants,
-                                                  const LoadProgress& progress,
-                                                  std::shared_ptr<Vectors> vectors,
-                                                  std::shared_ptr<uint64_t> alive) {
-  auto program =
-      std::make_unique<CpuProgram>(std::move(plan), std::move(vectors), std::move(alive));
-  TOK_TRY(program->allocate());
-  TOK_TRY(program->load(constants, progress));
-  return program;
+std::unique_ptr<Backend> make_cpu_backend_of(DeviceInfo device, std::shared_ptr<Vectors> vectors) {
+  return std::make_unique<CpuBackend>(std::move(device), std::move(vectors));
+}
+
+std::unique_ptr<Backend> make_cpu_backend() {
+  return make_cpu_backend_of({.backend = BackendKind::kCpu,
+                              .name = "CPU reference",
+                              .driver = "plain C++",
+                              .software = true},
+                             nullptr);
 }
 
 }  // namespace tokamak

@@ -1,4 +1,4 @@
-// A plan on a processor.
+// Processors as devices: what the reference and the one with vectors share.
 #pragma once
 #include <memory>
 
@@ -20,10 +20,7 @@ class Vectors {
                     std::byte* to) = 0;
 };
 
-/// `vectors` is null in the reference. `alive` counts the bytes of all programs of the backend.
-Result<std::unique_ptr<Program>> make_cpu_program(Plan plan, const ConstantReader& constants,
-                                                  const LoadProgress& progress,
-                                                  std::shared_ptr<Vectors> vectors,
-                                                  std::shared_ptr<uint64_t> alive);
+/// The backend of a processor; `vectors` is null in the reference.
+std::unique_ptr<Backend> make_cpu_backend_of(DeviceInfo device, std::shared_ptr<Vectors> vectors);
 
 }  // namespace tokamak

@@ -38,34 +38,18 @@ class ThreadedVectors : public Vectors {
   ThreadPool pool_;
 };
 
-class VectorBackend : public Backend {
- public:
-  explicit VectorBackend(uint32_t threads) : vectors_(std::make_shared<ThreadedVectors>(threads)) {
-    device_.backend = BackendKind::kCpu;
-    device_.name = processor_name();
-    device_.driver = fmt::format("{}, {} thread{}", vector_set(), threads, threads == 1 ? "" : "s");
-    device_.features = kFeatureVectors;
-    device_.size = {.multiprocessors = threads, .cache_bytes = 0, .source = "the processor"};
-  }
-  const DeviceInfo& device() const override { return device_; }
-  uint64_t device_bytes() const override { return *alive_; }
-
-  Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
-                                           const LoadProgress& progress) override {
-    return make_cpu_program(std::move(plan), constants, progress, vectors_, alive_);
-  }
-
- private:
-  DeviceInfo device_;
-  std::shared_ptr<Vectors> vectors_;
-  std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
-};
-
 }  // namespace
 
 std::unique_ptr<Backend> make_vector_backend(uint32_t threads) {
   if (vector_set().empty()) return nullptr;
-  return std::make_unique<VectorBackend>(threads == 0 ? usable_cores() : threads);
+  if (threads == 0) threads = usable_cores();
+  return make_cpu_backend_of(
+      {.backend = BackendKind::kCpu,
+       .name = processor_name(),
+       .driver = fmt::format("{}, {} thread{}", vector_set(), threads, threads == 1 ? "" : "s"),
+       .features = kFeatureVectors,
+       .size = {.multiprocessors = threads, .cache_bytes = 0, .source = "the processor"}},
+      std::make_shared<ThreadedVectors>(threads));
 }
 
 }  // namespace tokamak

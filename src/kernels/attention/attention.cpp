@@ -52,6 +52,21 @@ bool attention_has_ends(const CpuCall& call) {
   return call.inputs.size() == 4 && call.inputs[3].dtype == DType::kU32;
 }
 
+size_t end_seen(const CpuCall& call, size_t t) {
+  const Attention& op = call.as<Attention>();
+  const size_t position = call.batch.position_of(t), window = op.window;
+  size_t end = position + 1;
+  if (!op.causal) {
+    const Slot& slot = call.batch.slot_of(t);
+    end = slot.position + slot.count;
+    if (window > 0) end = std::min(end, position + window);
+  }
+  if (attention_has_ends(call)) {
+    end = std::max<size_t>(op.causal ? end : 0, call.inputs[3].u32()[t]);
+  }
+  return end;
+}
+
 namespace {
 
 void kv_append_reference(const CpuCall& call) {
@@ -91,23 +106,16 @@ void attention_reference(const CpuCall& call) {
   const CpuTensor& cache = call.inputs[1];
   const size_t columns = call.inputs[0].dims[1], head_dim = head_dim_of(cache);
   const size_t heads = columns / head_dim, group = heads / cache.dims[2];
-  const bool ends_given = attention_has_ends(call);
   std::span<const float> bias, sinks;
-  if (call.inputs.size() == 4 && !ends_given) {
+  if (call.inputs.size() == 4 && !attention_has_ends(call)) {
     (call.inputs[3].dims.size() == 1 ? sinks : bias) = call.inputs[3].f32();
   }
   for (size_t t = 0; t < call.batch.rows(); ++t) {
-    const Slot& slot = call.batch.slot_of(t);
-    const size_t position = call.batch.position_of(t), window = op.window;
-    size_t end = position + 1;
-    if (!op.causal) {
-      end = slot.position + slot.count;
-      if (window > 0) end = std::min(end, position + window);
-    }
-    if (ends_given) end = std::max<size_t>(op.causal ? end : 0, call.inputs[3].u32()[t]);
+    const size_t position = call.batch.position_of(t);
+    const size_t first = first_seen(position, op.window), end = end_seen(call, t);
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
-      const KeyRange keys{head / group, first_seen(position, window), end};
+      const KeyRange keys{head / group, first, end};
       Attended seen = attend(call.inputs[0].f32().subspan(at, head_dim), cache,
                              pages_of(call, call.inputs[2], t), keys, op.scale, op.softcap,
                              {.numbers = bias, .heads = heads, .head = head, .position = position});

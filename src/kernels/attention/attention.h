@@ -90,6 +90,9 @@ Attended attend(std::span<const float> query, const CpuTensor& cache,
 /// Whether the fourth operand of an Attention is the ends of its rows.
 bool attention_has_ends(const CpuCall& call);
 
+/// The position after the last one that row t of an Attention sees.
+size_t end_seen(const CpuCall& call, size_t t);
+
 std::span<const KernelVariant> attention_variants();
 
 }  // namespace tokamak

@@ -103,16 +103,16 @@ void reference(const CpuCall& call) {
   const Parts<std::vector<CpuTensor>> p{op, call.inputs, call.outputs};
   const CpuTensor& cache = p.cache();
   const size_t d = head_dim_of(cache), heads = op.heads, splits = op.splits;
+  std::vector<float> queries(heads * d);
   for (size_t t = 0; t < call.batch.rows(); ++t) {
-    if (op.appends) append(call, t);
+    prepare_step_attention(call, t, queries);
     const std::span<const uint32_t> pages = pages_of(call, call.inputs[p.pages_index()], t);
     const size_t columns = call.outputs[0].dims[1];
     const std::span<float> y = call.outputs[0].f32().subspan(t * columns, columns);
     const size_t position = call.batch.position_of(t), end = position + 1;
     const size_t first = first_seen(position, op.window), length = ceil_div(end - first, splits);
     for (size_t h = 0; h < heads; ++h) {
-      const Head query =
-          prepared_head(call, t, h * d, p.has_norms() ? std::optional<size_t>(0) : std::nullopt);
+      const std::span<const float> query = std::span(queries).subspan(h * d, d);
       for (size_t s = 0; s < splits; ++s) {
         const size_t begin = std::min(first + s * length, end);
         const KeyRange keys{h / (heads / cache.dims[2]), begin, std::min(begin + length, end)};

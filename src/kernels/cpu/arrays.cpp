@@ -33,14 +33,8 @@ HWY_INLINE hn::Vec<D> sigmoid(D d, hn::Vec<D> x) {
   return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(bounded))));
 }
 
-/// tanh by e^2x, and near 0, where that loses digits, by Highway's.
-template <class D>
-HWY_INLINE hn::Vec<D> tangent(D d, hn::Vec<D> x) {
-  return hn::Tanh(d, x);
-}
-
-/// erf within 1.2e-7: Abramowitz and Stegun 7.1.26 has 1.5e-7 absolute, which is too much for small
-/// gates; so each element by the library's.
+/// erf of each element by the library: Highway has none, and the short formula that is known for it
+/// (Abramowitz and Stegun 7.1.26, 1.5e-7 absolute) is too rough for small gates.
 template <class D>
 HWY_INLINE hn::Vec<D> error_function(D d, hn::Vec<D> x) {
   alignas(64) float own[16] = {};
@@ -67,7 +61,7 @@ HWY_INLINE hn::Vec<D> activated(D d, hn::Vec<D> x) {
     const auto e = error_function(d, hn::Mul(x, hn::Set(d, kSqrtHalf)));
     return hn::Mul(hn::Mul(x, half), hn::Add(one, e));
   } else if constexpr (kActivation == Activation::kTanh) {
-    return tangent(d, x);
+    return hn::Tanh(d, x);
   } else if constexpr (kActivation == Activation::kRelu) {
     return hn::Max(x, zero);
   } else if constexpr (kActivation == Activation::kReluSquared) {
@@ -172,7 +166,7 @@ void norm_all(const float* x, const float* w, float eps, float* y, size_t count)
 
 void cap_all(float cap, const float* x, float* y, size_t count) {
   over(count, [&](auto d, size_t i) HWY_ATTR {
-    const auto t = tangent(d, hn::Mul(hn::LoadU(d, x + i), hn::Set(d, 1 / cap)));
+    const auto t = hn::Tanh(d, hn::Mul(hn::LoadU(d, x + i), hn::Set(d, 1 / cap)));
     hn::StoreU(hn::Mul(t, hn::Set(d, cap)), d, y + i);
   });
 }

@@ -15,21 +15,11 @@ constexpr uint32_t kFewRows = 8;
 
 /// Row t of an Attention, and the positions that it sees.
 AttentionRow seen_by(const CpuCall& call, size_t t) {
-  const Attention& op = call.as<Attention>();
-  const Slot& slot = call.batch.slot_of(t);
-  const size_t position = call.batch.position_of(t), window = op.window;
-  size_t end = position + 1;
-  if (!op.causal) {
-    end = slot.position + slot.count;
-    if (window > 0) end = std::min(end, position + window);
-  }
-  if (attention_has_ends(call)) {
-    end = std::max<size_t>(op.causal ? end : 0, call.inputs[3].u32()[t]);
-  }
+  const size_t position = call.batch.position_of(t);
   return {.queries = call.inputs[0].f32().data() + t * call.inputs[0].dims[1],
           .pages = pages_of(call, call.inputs[2], t),
-          .begin = first_seen(position, window),
-          .end = end,
+          .begin = first_seen(position, call.as<Attention>().window),
+          .end = end_seen(call, t),
           .position = position};
 }
 
@@ -103,21 +93,9 @@ void rope_append(const CpuCall& call) {
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "rope_append.cpu.vectors",
-     .op = op_index<RopeAppend>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = rope_append},
-    {.name = "attention.cpu.vectors",
-     .op = op_index<Attention>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = attention},
-    {.name = "step_attention.cpu.vectors",
-     .op = op_index<StepAttention>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = step_attention},
+    vector_row<RopeAppend>("rope_append.cpu.vectors", rope_append),
+    vector_row<Attention>("attention.cpu.vectors", attention),
+    vector_row<StepAttention>("step_attention.cpu.vectors", step_attention),
 };
 
 }  // namespace

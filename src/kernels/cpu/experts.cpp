@@ -97,24 +97,9 @@ void expert_mix(const CpuCall& call) {
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "expert_linear.cpu.vectors",
-     .op = op_index<ExpertLinear>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = expert_linear,
-     .rounding = kWordRounding},
-    {.name = "expert_glu.cpu.vectors",
-     .op = op_index<ExpertGlu>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = expert_glu,
-     .rounding = kWordRounding},
-    {.name = "expert_mix.cpu.vectors",
-     .op = op_index<ExpertMix>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = expert_mix,
-     .rounding = kWordRounding},
+    vector_row<ExpertLinear>("expert_linear.cpu.vectors", expert_linear, kWordRounding),
+    vector_row<ExpertGlu>("expert_glu.cpu.vectors", expert_glu, kWordRounding),
+    vector_row<ExpertMix>("expert_mix.cpu.vectors", expert_mix, kWordRounding),
 };
 
 }  // namespace

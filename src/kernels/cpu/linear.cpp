@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "kernels/cpu/arrays.h"
-#include "kernels/cpu/panels.h"
 #include "kernels/cpu/products.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/variants.h"
@@ -105,36 +104,11 @@ void gated_ffn(const CpuCall& call) {
 }
 
 constexpr KernelVariant kVariants[] = {
-    {.name = "linear.cpu.vectors",
-     .op = op_index<Linear>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = linear,
-     .rounding = kWordRounding},
-    {.name = "qkv.cpu.vectors",
-     .op = op_index<Qkv>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = qkv,
-     .rounding = kWordRounding},
-    {.name = "linear_glu.cpu.vectors",
-     .op = op_index<LinearGlu>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = linear_glu,
-     .rounding = kWordRounding},
-    {.name = "fused_linear.cpu.vectors",
-     .op = op_index<FusedLinear>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = fused_linear,
-     .rounding = kWordRounding},
-    {.name = "gated_ffn.cpu.vectors",
-     .op = op_index<GatedFfn>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .run = gated_ffn,
-     .rounding = kWordRounding},
+    vector_row<Linear>("linear.cpu.vectors", linear, kWordRounding),
+    vector_row<Qkv>("qkv.cpu.vectors", qkv, kWordRounding),
+    vector_row<LinearGlu>("linear_glu.cpu.vectors", linear_glu, kWordRounding),
+    vector_row<FusedLinear>("fused_linear.cpu.vectors", fused_linear, kWordRounding),
+    vector_row<GatedFfn>("gated_ffn.cpu.vectors", gated_ffn, kWordRounding),
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ uint16_t e8m0_to_bf16(uint8_t e) {
 struct Place {
   uint32_t byte, shift;
 };
-Place place(uint32_t bits, uint32_t four) {
+constexpr Place place(uint32_t bits, uint32_t four) {
   switch (bits) {
     case 8:
       return {four * kFourBytes, 0};
@@ -97,15 +97,12 @@ uint32_t four_at(const std::byte* block, uint32_t four) {
 /// Writes kBits bits of every q that a row has in a block of `fours` fours.
 template <uint32_t kBits>
 void pack_block(const std::byte* from, uint32_t fours, uint32_t flip, uint32_t row, std::byte* to) {
-  constexpr uint32_t kFours = kBlockColumns / 4, kParts = 8 / kBits;  // of a byte
-  for (uint32_t vector = 0; vector < kFours / kParts; ++vector) {
-    uint32_t all = 0;
-    for (uint32_t part = 0; part < kParts; ++part) {
-      const uint32_t four = kBits == 4 ? vector + kFours / 2 * part : vector * kParts + part;
-      if (four < fours) all |= (four_at<kBits>(from, four) ^ flip) << (kBits * part);
-    }
-    std::memcpy(to + vector * kFourBytes + 4 * row, &all, 4);
+  uint32_t all[kBits] = {};  // of each 64 bytes of the block
+  for (uint32_t four = 0; four < fours; ++four) {
+    const Place at = place(kBits, four);
+    all[at.byte / kFourBytes] |= (four_at<kBits>(from, four) ^ flip) << at.shift;
   }
+  for (uint32_t i = 0; i < kBits; ++i) std::memcpy(to + i * kFourBytes + 4 * row, &all[i], 4);
 }
 
 /// The same of a panel, whose rows begin at `rows`.
@@ -314,22 +311,25 @@ void unpack_panel_row(const PanelLayout& layout, const std::byte* panels, uint64
   TOK_CHECK(row < layout.rows && out.size() == layout.columns);
   const std::byte* panel = panels + row / kPanelRows * layout.panel_bytes;
   const uint32_t in_panel = uint32_t(row % kPanelRows);
-  for (size_t c = 0; c < out.size(); ++c) {
+  const auto q_at = [&](size_t c) {
     const std::byte* block = panel + layout.first_block + c / kBlockColumns * layout.block_bytes;
     const auto bits_at = [&](const std::byte* part, uint32_t bits) {
       const Place at = place(bits, uint32_t(c % kBlockColumns / 4));
       return (uint32_t(part[at.byte + 4 * in_panel + c % 4]) >> at.shift) & ((1u << bits) - 1);
     };
-    uint32_t q = bits_at(block, layout.low_bits);
-    if (layout.high_bits != 0) {
-      q |= bits_at(block + kFourBytes * layout.low_bits, layout.high_bits) << layout.low_bits;
-    }
-    const uint64_t g = c / layout.group;
-    float value = panel_value(layout, q);
-    if (layout.has_zeros) value -= float(uint8_t(panel[layout.zeros + g * kPanelRows + in_panel]));
+    const uint32_t low = bits_at(block, layout.low_bits);
+    if (layout.high_bits == 0) return low;
+    return low | bits_at(block + kFourBytes * layout.low_bits, layout.high_bits) << layout.low_bits;
+  };
+  for (size_t first = 0; first < out.size(); first += layout.group) {
+    const uint64_t g = first / layout.group;
     const Affine affine = affine_at(layout, panel, g, in_panel);
-    out[c] = affine.scale * value;
-    if (layout.has_offsets) out[c] += affine.offset;
+    const float zero =
+        layout.has_zeros ? float(uint8_t(panel[layout.zeros + g * kPanelRows + in_panel])) : 0.0f;
+    for (size_t c = first; c < first + layout.group; ++c) {
+      out[c] = affine.scale * (panel_value(layout, q_at(c)) - zero);
+      if (layout.has_offsets) out[c] += affine.offset;
+    }
   }
 }
 

@@ -15,15 +15,20 @@ float* panel_sums() {
   return sums.get();
 }
 
-bool multiplies_words(DType weights) {
-  return is_packed(weights) && PanelLayout(weights, 1, 0).code != PanelCode::kFloats;
+namespace {
+
+/// Whether the products of the matrix go by words of x.
+bool multiplies_words(const CpuTensor& w) {
+  return w.panels != nullptr && w.panels->code != PanelCode::kFloats;
 }
+
+}  // namespace
 
 ProductInput product_input(ThreadPool& pool, std::span<const float> x, const CpuTensor& w) {
   ProductInput input{.x = x, .columns = w.dims[1]};
   if (input.columns == 0) return input;
   input.rows = x.size() / input.columns;
-  if (input.rows == 0 || !multiplies_words(w.dtype)) return input;
+  if (input.rows == 0 || !multiplies_words(w)) return input;
   const size_t blocks = input.rows * ceil_div(input.columns, size_t{kBlockColumns});
   input.words.resize(blocks * kBlockColumns);
   input.steps.resize(blocks);
@@ -41,12 +46,12 @@ void multiply(ThreadPool& pool, const ProductInput& x, const CpuTensor& w, const
                      part.first / kPanelRows);
   }
   float numbers[256] = {};
-  if (is_packed(w.dtype) && w.panels->code == PanelCode::kFloats) {
+  if (w.panels != nullptr && w.panels->code == PanelCode::kFloats) {
     for (uint32_t q = 0; q < 1u << w.panels->format->bits; ++q) {
       numbers[q] = panel_value(*w.panels, q);
     }
   }
-  const bool by_words = multiplies_words(w.dtype);
+  const bool by_words = multiplies_words(w);
   pool.run(begins.back(), [&](size_t first, size_t last) {
     size_t at = size_t(std::ranges::upper_bound(begins, first) - begins.begin()) - 1;
     for (size_t i = first; i < last; ++i) {

@@ -2,8 +2,9 @@
 //
 // Weights of packed types whose levels are whole numbers are multiplied as 16-bit words with x in
 // 16 bits: each block of 32 elements of a row of x becomes whole numbers of a step, a 32767th of
-// its largest magnitude, and sums of a block are exact. Of other types both sides are f32, and so
-// are sums of sums. What a row gives depends on the row alone, not on its neighbours in x.
+// its largest magnitude, and sums of a block are exact; what a row gives depends on the row alone,
+// not on its neighbours in x. Of other types both sides are f32, and few rows are summed in another
+// order than many.
 //
 // x of one row reads the panels as they lie, at the speed of memory; of several rows a part of a
 // panel is decoded once for all of them. A block of x that holds what is no finite number makes all
@@ -16,9 +17,6 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
-
-/// Whether the products of such weights go by words of x.
-bool multiplies_words(DType weights);
 
 /// Rows of x in the forms that products need.
 struct ProductInput {

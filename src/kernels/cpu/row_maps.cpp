@@ -101,28 +101,19 @@ void softcap(const CpuCall& call) {
   });
 }
 
-template <typename T>
-constexpr KernelVariant row(std::string_view name, void (*run)(const CpuCall&)) {
-  return {.name = name,
-          .op = op_index<T>(),
-          .backend = BackendKind::kCpu,
-          .needs = kFeatureVectors,
-          .run = run};
-}
-
 constexpr KernelVariant kVariants[] = {
-    row<RmsNorm>("rms_norm.cpu.vectors", rms_norm),
-    row<AddRmsNorm>("add_rms_norm.cpu.vectors", add_rms_norm),
+    vector_row<RmsNorm>("rms_norm.cpu.vectors", rms_norm),
+    vector_row<AddRmsNorm>("add_rms_norm.cpu.vectors", add_rms_norm),
     {.name = "norm_add.cpu.vectors",
      .op = op_index<NormAdd>(),
      .backend = BackendKind::kCpu,
      .needs = kFeatureVectors,
      .refuses = rounds,
      .run = norm_add},
-    row<Add>("add.cpu.vectors", add),
-    row<Glu>("glu.cpu.vectors", glu),
-    row<Activate>("activate.cpu.vectors", activate),
-    row<Softcap>("softcap.cpu.vectors", softcap),
+    vector_row<Add>("add.cpu.vectors", add),
+    vector_row<Glu>("glu.cpu.vectors", glu),
+    vector_row<Activate>("activate.cpu.vectors", activate),
+    vector_row<Softcap>("softcap.cpu.vectors", softcap),
 };
 
 }  // namespace

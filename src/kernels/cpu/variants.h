@@ -16,6 +16,18 @@ std::span<const KernelVariant> vector_attention_variants();
 std::span<const KernelVariant> vector_expert_variants();
 std::span<const KernelVariant> vector_row_variants();
 
+/// A row of the tables for vectors.
+template <typename T>
+constexpr KernelVariant vector_row(std::string_view name, void (*run)(const CpuCall&),
+                                   double rounding = 0) {
+  return {.name = name,
+          .op = op_index<T>(),
+          .backend = BackendKind::kCpu,
+          .needs = kFeatureVectors,
+          .run = run,
+          .rounding = rounding};
+}
+
 /// The error of an f32 that becomes a multiple of 1/32767 of the largest of its block, which is
 /// some four times as large as it is itself.
 inline constexpr double kWordRounding = 4 * 0.5 / 32767;
