@@ -22,7 +22,7 @@ const call = async (name: string, args: object, options = {}) =>
 const transportFor = (model: string) =>
   new StdioClientTransport({
     command: process.env.TOKAMAK_PROGRAM!,
-    args: ["mcp", model, "--backend", "cpu"],
+    args: ["mcp", model, "--backend", "cpu-reference"],
     stderr: "ignore",
   });
 
