@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <string>
 
-#include "engine/control_group.h"
+#include "base/control_group.h"
 #include "engine/memory.h"
 
 namespace tokamak {
@@ -41,9 +40,7 @@ uint64_t free_memory(const Backend& backend) {
 
 uint64_t free_host_memory() {
   const uint64_t free = free_machine_memory();
-  std::ostringstream groups;
-  groups << std::ifstream("/proc/self/cgroup").rdbuf();
-  const auto left = bytes_left_by_groups(groups.str(), "/sys/fs/cgroup");
+  const auto left = ControlGroups::of_process().bytes_left();
   // 0 would mean that it is not known.
   return left ? std::min(free, std::max<uint64_t>(*left, 1)) : free;
 }

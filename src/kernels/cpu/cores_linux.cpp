@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/control_group.h"
 #include "kernels/cpu/thread_pool.h"
 
 namespace tokamak {
@@ -20,14 +21,6 @@ bool is_first_of_core(int cpu, const cpu_set_t& mask) {
   return first >= cpu || !CPU_ISSET(size_t(first), &mask);
 }
 
-/// CPUs' worth of time that the control group may use; infinite where nothing limits it.
-double quota() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double time = 0, period = 0;
-  if (!(file >> time >> period) || period <= 0) return HUGE_VAL;  // "max 100000"
-  return time / period;
-}
-
 }  // namespace
 
 uint32_t usable_cores() {
@@ -38,7 +31,8 @@ uint32_t usable_cores() {
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
       cores += CPU_ISSET(size_t(cpu), &mask) && is_first_of_core(cpu, mask) ? 1 : 0;
     }
-    return std::max(1u, uint32_t(std::min(double(cores), std::ceil(quota()))));
+    const double quota = ControlGroups::of_process().cpus().value_or(cores);
+    return std::max(1u, uint32_t(std::min(double(cores), std::ceil(quota))));
   }
   return std::max(1u, std::thread::hardware_concurrency());
 }
