@@ -8,16 +8,17 @@
 namespace tokamak {
 namespace {
 
-/// Pieces are taken that many times by each thread, if they are of equal length.
-constexpr size_t kTakesPerThread = 8;
+/// Times that a thread takes from its share.
+constexpr size_t kTakes = 8;
 /// A worker looks for the next job for so long before it sleeps: longer than what lies between two
 /// jobs of a step, shorter than what lies between two steps of a chat.
 constexpr auto kSpin = std::chrono::microseconds(50);
 
 }  // namespace
 
-ThreadPool::ThreadPool(uint32_t threads) {
-  for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+ThreadPool::ThreadPool(uint32_t threads) : shares_(threads) {
+  workers_.reserve(threads - 1);
+  for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { serve(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -29,62 +30,73 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::run_ranges(size_t pieces, Call call) {
   if (pieces == 0) return;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || workers_.empty() || pieces == 1 || pieces >= kClosed) {
+  if (workers_.empty() || pieces == 1 || pieces >= kClosed || is_busy_.exchange(true)) {
     return call.function(call.context, 0, pieces);
   }
-  const uint64_t job = (next_ >> 32) + 1;
-  next_ = job << 32 | kClosed;
-  pieces_ = pieces;
-  grain_ = std::max<size_t>(1, pieces / (threads() * kTakesPerThread));
-  done_ = 0;
-  context_ = call.context;
-  function_ = call.function;
-  next_ = job << 32;
-  ++jobs_;
-  jobs_.notify_all();
-  uint64_t seen = 0;
-  while (take(seen)) {
+  const uint32_t job = jobs_.load(std::memory_order_relaxed) + 1;
+  pieces_.store(pieces, std::memory_order_relaxed);
+  grain_.store(std::max<size_t>(1, pieces / (threads() * kTakes)), std::memory_order_relaxed);
+  context_.store(call.context, std::memory_order_relaxed);
+  function_.store(call.function, std::memory_order_relaxed);
+  done_.store(0, std::memory_order_relaxed);
+  for (uint32_t i = 0; i < threads(); ++i) {
+    const size_t begin = begin_of(i, pieces);
+    const uint64_t first = begin < begin_of(i + 1, pieces) ? begin : kClosed;
+    shares_[i].next.store(uint64_t{job} << 32 | first, std::memory_order_release);
   }
-  while (done_ != pieces) hwy::Pause();
-  next_ = job << 32 | kClosed;
+  jobs_ = job;
+  jobs_.notify_all();
+  work(0, job);
+  while (done_.load(std::memory_order_acquire) != pieces) hwy::Pause();
+  is_busy_ = false;
 }
 
-/// Does some pieces of the job at hand. False if there is none; `seen` is what was looked at.
-bool ThreadPool::take(uint64_t& seen) {
-  seen = next_;
+/// Does pieces of a job for as long as there are some: of the thread's own share, then of others.
+void ThreadPool::work(uint32_t thread, uint32_t job) {
+  size_t taken = 0;
+  for (uint32_t i = 0; i < threads(); ++i) {
+    const uint32_t share = (thread + i) % threads();
+    while (take(share, job, taken)) {
+    }
+  }
+  if (taken != 0) done_.fetch_add(taken, std::memory_order_acq_rel);
+}
+
+/// Does a few pieces of a share, and adds their number to `taken`. False if it has none.
+bool ThreadPool::take(uint32_t share, uint32_t job, size_t& taken) {
+  std::atomic<uint64_t>& next = shares_[share].next;
+  uint64_t seen = next.load(std::memory_order_acquire);
   const uint64_t first = seen & kClosed;
-  const size_t pieces = pieces_, grain = grain_;
-  const void* context = context_;
-  const auto function = function_.load();
-  if (first >= pieces) return false;
-  const uint64_t last = std::min<uint64_t>(first + grain, pieces);
-  uint64_t expected = seen;
-  if (!next_.compare_exchange_strong(expected, (seen & ~kClosed) | last)) return true;
+  if (seen >> 32 != job || first == kClosed) return false;
+  const size_t end = begin_of(share + 1, pieces_.load(std::memory_order_relaxed));
+  const uint64_t last = std::min<uint64_t>(first + grain_.load(std::memory_order_relaxed), end);
+  const void* context = context_.load(std::memory_order_relaxed);
+  const auto function = function_.load(std::memory_order_relaxed);
+  const uint64_t then = uint64_t{job} << 32 | (last >= end ? kClosed : last);
+  // Succeeds only if what was read above is of this job, some of which was still to be done.
+  if (!next.compare_exchange_strong(seen, then, std::memory_order_acq_rel)) return true;
   function(context, size_t(first), size_t(last));
-  done_ += size_t(last - first);
+  taken += size_t(last - first);
   return true;
 }
 
-void ThreadPool::serve() {
+void ThreadPool::serve(uint32_t thread) {
   uint32_t job = 0;
   while (!ends_) {
-    uint64_t seen = 0;
-    while (take(seen)) {
-    }
     const auto until = std::chrono::steady_clock::now() + kSpin;
-    bool found = false;
-    while (!found && std::chrono::steady_clock::now() < until) {
-      for (int i = 0; i < 16 && !found; ++i) {
+    uint32_t now = jobs_.load(std::memory_order_acquire);
+    while (now == job && std::chrono::steady_clock::now() < until) {
+      for (int i = 0; i < 16 && now == job; ++i) {
         hwy::Pause();
-        found = next_ != seen;
+        now = jobs_.load(std::memory_order_acquire);
       }
     }
-    if (found || ends_) continue;
-    // A job that came after the last look changed the number already.
-    const uint32_t now = jobs_;
-    if (now == job) jobs_.wait(now);
+    if (now == job) {
+      jobs_.wait(job);
+      continue;
+    }
     job = now;
+    work(thread, job);
   }
 }
 

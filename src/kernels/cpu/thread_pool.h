@@ -1,14 +1,13 @@
 // The threads that compute the steps of the processor backend.
 //
-// Work comes in pieces that threads take from a counter, a few at a time, so that a core that is
-// taken away by another program costs a piece and not the step. What a piece computes depends on
-// the piece alone: results are equal, bit for bit, for any number of threads.
+// Work comes in pieces. Each thread has a share of them, which it takes from a few at a time; one
+// that has none left takes from the shares of others, so that a core that is taken away by another
+// program costs a piece and not the step. What a piece computes depends on the piece alone: results
+// are equal, bit for bit, for any number of threads.
 #pragma once
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -23,7 +22,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  uint32_t threads() const { return uint32_t(workers_.size()) + 1; }
+  uint32_t threads() const { return uint32_t(shares_.size()); }
 
   /// Calls work(first, last) for ranges that together are [0, pieces), on all threads; returns once
   /// all are done. While another thread is in run(), the caller does everything by itself.
@@ -40,20 +39,30 @@ class ThreadPool {
     void (*function)(const void*, size_t, size_t);
   };
 
-  void run_ranges(size_t pieces, Call call);
-  void serve();
-  bool take(uint64_t& seen);
+  /// A thread's share of a job. The upper half of `next` is the job, the lower half the first of
+  /// its pieces that nobody has; kClosed: there is none. Threads advance it by compare and
+  /// exchange, which succeeds only while the job lasts: once all its pieces are done, all shares
+  /// are closed.
+  struct alignas(64) Share {
+    std::atomic<uint64_t> next = kClosed;
+  };
 
-  // A job is published by `next_`, whose upper half counts jobs and whose lower half is the first
-  // piece that nobody has. Workers advance it by compare and exchange, which fails as soon as there
-  // is another job: `next_` is closed before the fields of the next job are written.
-  std::atomic<uint64_t> next_ = kClosed;
-  std::atomic<size_t> pieces_ = 0, grain_ = 1, done_ = 0;
+  void run_ranges(size_t pieces, Call call);
+  void serve(uint32_t thread);
+  void work(uint32_t thread, uint32_t job);
+  bool take(uint32_t share, uint32_t job, size_t& taken);
+  /// The first piece of a share.
+  size_t begin_of(uint32_t share, size_t pieces) const { return pieces * share / threads(); }
+
+  std::atomic<uint32_t> jobs_ = 0;  // how many there were: what workers look at and wait for
+  std::atomic<bool> ends_ = false;
+  // Of the job at hand; written while there is none.
+  std::atomic<size_t> pieces_ = 0, grain_ = 1;
   std::atomic<const void*> context_ = nullptr;
   std::atomic<void (*)(const void*, size_t, size_t)> function_ = nullptr;
-  std::atomic<uint32_t> jobs_ = 0;  // what sleeping workers wait for
-  std::atomic<bool> ends_ = false;
-  std::mutex mutex_;  // held by the caller of run()
+  alignas(64) std::atomic<size_t> done_ = 0;
+  std::atomic<bool> is_busy_ = false;  // a caller is in run()
+  std::vector<Share> shares_;
   std::vector<std::thread> workers_;
 
   static constexpr uint64_t kClosed = 0xffffffff;
