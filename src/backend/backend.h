@@ -127,6 +127,6 @@ std::unique_ptr<Backend> make_cpu_backend();
 /// The processor as a device: kernels for its vectors on that many threads, 0: on all cores that
 /// the process may use. What has no such kernel is computed as the reference does. Null where
 /// the build or the processor has none of them.
-std::unique_ptr<Backend> make_vector_backend(uint32_t threads = 0);
+std::unique_ptr<Backend> make_vector_backend(uint32_t threads = 0, Features disabled = 0);
 
 }  // namespace tokamak

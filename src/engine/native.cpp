@@ -276,7 +276,8 @@ Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
 
 std::unique_ptr<Backend> make_processor_backend(const OpenOptions& options) {
   std::unique_ptr<Backend> vectors;
-  if (options.backend != "cpu-reference") vectors = make_vector_backend(options.threads);
+  if (options.backend != "cpu-reference")
+    vectors = make_vector_backend(options.threads, options.disabled_features());
   return vectors != nullptr ? std::move(vectors) : make_cpu_backend();
 }
 

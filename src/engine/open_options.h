@@ -98,7 +98,9 @@ struct OpenOptions {
     Features disabled = 0;
     if (!use_f16) disabled |= kFeatureF16;
     if (!use_subgroups) disabled |= kFeatureSubgroups;
-    if (!use_matrix) disabled |= kFeatureSubgroupMatrix | kFeatureLibrary;
+    if (!use_matrix) disabled |= kFeatureSubgroupMatrix | kFeatureLibrary | kFeatureBf16Tiles;
+    // Few rows do without tiles, which round more than words do.
+    if (batch_invariant) disabled |= kFeatureBf16Tiles;
     return disabled;
   }
 };

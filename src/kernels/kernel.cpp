@@ -35,6 +35,7 @@ std::string features_text(Features features) {
   add(kFeatureLibrary, "library");
   add(kFeatureMatrixElements, "matrix_elements");
   add(kFeatureVectors, "vectors");
+  add(kFeatureBf16Tiles, "bf16_tiles");
   return text.empty() ? "none" : text;
 }
 

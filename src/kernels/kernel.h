@@ -24,7 +24,7 @@ std::string_view backend_name(BackendKind kind);
 /// kFeatureMatrixElements: a lane reads and writes its own elements of fragments (no WGSL has
 /// that). kFeatureLibrary: a vendor's library multiplies matrices of bf16 (cuBLASLt).
 /// kFeatureVectors: a processor whose kernels are for its vectors and all its cores; without it, it
-/// is the reference.
+/// is the reference. kFeatureBf16Tiles: a processor's units multiply tiles of bf16 (cpu/tiles.h).
 enum Feature : uint32_t {
   kFeatureF16 = 1,
   kFeatureSubgroups = 2,
@@ -33,11 +33,12 @@ enum Feature : uint32_t {
   kFeatureLibrary = 16,
   kFeatureMatrixElements = 32,
   kFeatureVectors = 64,
+  kFeatureBf16Tiles = 128,
 };
 using Features = uint32_t;
 inline constexpr Features kAllFeatures = kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix |
                                          kFeatureDot4 | kFeatureLibrary | kFeatureMatrixElements |
-                                         kFeatureVectors;
+                                         kFeatureVectors | kFeatureBf16Tiles;
 /// Rows and columns of the fragments that matrix units multiply.
 inline constexpr uint32_t kMatrixSide = 16;
 std::string features_text(Features features);  // "f16 subgroups", "none"

@@ -148,6 +148,12 @@ INSTANTIATE_TEST_SUITE_P(Q8Cache, ModelGolden,
                                           testing::ValuesIn(q8_setups())),
                          case_name);
 
+INSTANTIATE_TEST_SUITE_P(Tiles, ModelGolden,
+                         testing::Combine(testing::Values("llama_untied", "llama_tied_rope3",
+                                                          "gemma3_hub", "qwen3_qknorm"),
+                                          testing::ValuesIn(tile_setups())),
+                         case_name);
+
 INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
                          testing::Combine(testing::ValuesIn(family_names()),
                                           testing::ValuesIn(family_setups())),

@@ -9,6 +9,7 @@
 #include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
 #include "base/check.h"
+#include "kernels/cpu/tiles.h"
 
 namespace tokamak::golden {
 namespace {
@@ -41,6 +42,8 @@ constexpr double kQ8Cache = 0.05;
 
 /// Matrix units take f16: every factor of every product loses 13 bits of mantissa.
 constexpr double kMatrixUnits = 5e-3;
+/// Those of processors take bf16: three bits less than f16. Measured: 8.6e-3.
+constexpr double kBf16Tiles = 0.02;
 
 OpenOptions with(const char* backend, const char* kv) {
   OpenOptions options;
@@ -112,6 +115,15 @@ const std::vector<DeviceSetup>& q8_setups() {
   return all;
 }
 
+const std::vector<DeviceSetup>& tile_setups() {
+  static const std::vector<DeviceSetup> all = [] {
+    OpenOptions tiles = with("cpu", "f32");
+    tiles.use_matrix = true;
+    return std::vector<DeviceSetup>{{"cpu_tiles", tiles, kBf16Tiles, kFeatureBf16Tiles}};
+  }();
+  return all;
+}
+
 ModelSetups in_turn(std::span<const std::string> models,
                     std::initializer_list<std::initializer_list<std::string_view>> turns) {
   ModelSetups all;
@@ -126,6 +138,9 @@ ModelSetups in_turn(std::span<const std::string> models,
 }
 
 void require_device(const DeviceSetup& setup) {
+  if ((setup.needs & kFeatureBf16Tiles) != 0 && tile_unit() == nullptr) {
+    GTEST_SKIP() << setup.name << ": the processor has no units for tiles";
+  }
   if (setup.options.backend != "webgpu") return;
   if (gpu()) {
     const Features missing = setup.needs & ~gpu()->features;

@@ -27,6 +27,8 @@ struct DeviceSetup {
 const std::vector<DeviceSetup>& setups();
 /// Those with a KV cache in q8, for some models.
 const std::vector<DeviceSetup>& q8_setups();
+/// A processor's units for tiles, which round prompts to bf16, for some models.
+const std::vector<DeviceSetup>& tile_setups();
 /// Those of families, whose kernels op_parity_test runs on devices without features.
 const std::vector<DeviceSetup>& family_setups();
 

@@ -3,7 +3,7 @@
 
 namespace tokamak {
 
-std::unique_ptr<Backend> make_vector_backend(uint32_t) {
+std::unique_ptr<Backend> make_vector_backend(uint32_t, Features) {
   return nullptr;
 }
 

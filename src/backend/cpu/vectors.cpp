@@ -4,6 +4,7 @@
 #include "backend/cpu/program.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/cpu/tiles.h"
 
 namespace tokamak {
 namespace {
@@ -40,14 +41,17 @@ class ThreadedVectors : public Vectors {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_vector_backend(uint32_t threads) {
+std::unique_ptr<Backend> make_vector_backend(uint32_t threads, Features disabled) {
   if (vector_set().empty()) return nullptr;
   if (threads == 0) threads = usable_cores();
+  const TileUnit* tiles = (disabled & kFeatureBf16Tiles) == 0 ? tile_unit() : nullptr;
   return make_cpu_backend_of(
       {.backend = BackendKind::kCpu,
        .name = processor_name(),
-       .driver = fmt::format("{}, {} thread{}", vector_set(), threads, threads == 1 ? "" : "s"),
-       .features = kFeatureVectors,
+       .driver = fmt::format("{}{}, {} thread{}", vector_set(),
+                             tiles == nullptr ? "" : fmt::format(" and {}", tiles->name), threads,
+                             threads == 1 ? "" : "s"),
+       .features = kFeatureVectors | (tiles == nullptr ? 0u : kFeatureBf16Tiles),
        .size = {.multiprocessors = threads, .cache_bytes = 0, .source = "the processor"}},
       std::make_shared<ThreadedVectors>(threads));
 }

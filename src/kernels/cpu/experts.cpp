@@ -7,6 +7,7 @@
 #include "kernels/cpu/arrays.h"
 #include "kernels/cpu/products.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile_variants.h"
 #include "kernels/cpu/variants.h"
 
 namespace tokamak {
@@ -26,7 +27,7 @@ class ExpertSlots {
 
   /// y [slots, out] of x, of which each slot has a row of its own or slots_of_row share one.
   void multiply(const CpuCall& call, std::span<const float> x, const CpuTensor& w,
-                const float* bias, float* y) const {
+                const float* bias, ProductWay way, float* y) const {
     const size_t out = w.dims[0] / slots_.size();
     std::vector<PartProduct> parts;
     for (size_t e = 0; e < slots_.size(); ++e) {
@@ -38,23 +39,25 @@ class ExpertSlots {
                        .y = y,
                        .y_stride = out});
     }
-    tokamak::multiply(*call.pool, product_input(*call.pool, x, w), w, bias, parts);
+    tokamak::multiply(*call.pool, x, w, bias, parts, unit_of(way));
   }
 
  private:
   std::vector<std::vector<uint32_t>> slots_, rows_;
 };
 
+template <ProductWay kWay>
 void expert_linear(const CpuCall& call) {
   const CpuTensor& w = call.inputs[1];
   const std::span<const uint32_t> chosen = call.inputs[2].u32();
   const size_t shared = call.inputs[2].dims[1] / (call.inputs[0].dims[1] / w.dims[1]);
   ExpertSlots(chosen, call.as<ExpertLinear>().experts, shared)
       .multiply(call, call.inputs[0].f32(), w,
-                call.inputs.size() == 4 ? call.inputs[3].f32().data() : nullptr,
+                call.inputs.size() == 4 ? call.inputs[3].f32().data() : nullptr, kWay,
                 call.outputs[0].f32().data());
 }
 
+template <ProductWay kWay>
 void expert_glu(const CpuCall& call) {
   const auto& op = call.as<ExpertGlu>();
   const CpuTensor& w = call.inputs[1];
@@ -68,7 +71,7 @@ void expert_glu(const CpuCall& call) {
   });
   std::vector<float> y(chosen.size() * 2 * n);
   ExpertSlots(chosen, op.experts, call.inputs[2].dims[1])
-      .multiply(call, op.norm ? std::span<const float>(normed) : given, w, nullptr, y.data());
+      .multiply(call, op.norm ? std::span<const float>(normed) : given, w, nullptr, kWay, y.data());
   const std::span<float> out = call.outputs[0].f32();
   over_parts(call, chosen.size(), 16 * n, [&](size_t slot) {
     const std::span<const float> row = std::span(y).subspan(slot * 2 * n, 2 * n);
@@ -83,7 +86,8 @@ void expert_mix(const CpuCall& call) {
   const std::span<const uint32_t> chosen = call.inputs[2].u32();
   const size_t top_k = call.inputs[2].dims[1], out = w.dims[0] / experts;
   std::vector<float> own(chosen.size() * out);
-  ExpertSlots(chosen, experts, 1).multiply(call, call.inputs[0].f32(), w, nullptr, own.data());
+  ExpertSlots(chosen, experts, 1)
+      .multiply(call, call.inputs[0].f32(), w, nullptr, ProductWay::kVectors, own.data());
   const std::span<float> y = call.outputs[0].f32();
   over_parts(call, chosen.size() / top_k, top_k * out, [&](size_t t) {
     for (size_t i = 0; i < out; ++i) {
@@ -97,8 +101,12 @@ void expert_mix(const CpuCall& call) {
 }
 
 constexpr KernelVariant kVariants[] = {
-    vector_row<ExpertLinear>("expert_linear.cpu.vectors", expert_linear, kWordRounding),
-    vector_row<ExpertGlu>("expert_glu.cpu.vectors", expert_glu, kWordRounding),
+    tile_row<ExpertLinear>("expert_linear.cpu.tiles", expert_linear<ProductWay::kTiles>),
+    tile_row<ExpertGlu>("expert_glu.cpu.tiles", expert_glu<ProductWay::kTiles>),
+    vector_row<ExpertLinear>("expert_linear.cpu.vectors", expert_linear<ProductWay::kVectors>,
+                             kWordRounding),
+    vector_row<ExpertGlu>("expert_glu.cpu.vectors", expert_glu<ProductWay::kVectors>,
+                          kWordRounding),
     vector_row<ExpertMix>("expert_mix.cpu.vectors", expert_mix, kWordRounding),
 };
 

@@ -5,6 +5,7 @@
 #include "kernels/cpu/arrays.h"
 #include "kernels/cpu/products.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile_variants.h"
 #include "kernels/cpu/variants.h"
 #include "kernels/linear/fused_linear.h"
 
@@ -13,11 +14,10 @@ namespace {
 
 /// y [T, rows of W] = x Wᵀ + bias.
 void whole_product(const CpuCall& call, std::span<const float> x, const CpuTensor& w,
-                   const CpuTensor* bias, float* y) {
-  ThreadPool& pool = *call.pool;
+                   const CpuTensor* bias, const TileUnit* unit, float* y) {
   const PartProduct all{.count = w.dims[0], .y = y, .y_stride = w.dims[0]};
-  multiply(pool, product_input(pool, x, w), w, bias == nullptr ? nullptr : bias->f32().data(),
-           std::span(&all, 1));
+  multiply(*call.pool, x, w, bias == nullptr ? nullptr : bias->f32().data(), std::span(&all, 1),
+           unit);
 }
 
 const CpuTensor* bias_of(const CpuCall& call) {
@@ -36,21 +36,23 @@ std::span<float> products_memory(size_t size) {
   return {memory.get(), size};
 }
 
-std::span<const float> products_of(const CpuCall& call) {
+std::span<const float> products_of(const CpuCall& call, const TileUnit* unit) {
   const CpuTensor& w = call.inputs[1];
   const std::span<const float> x = call.inputs[0].f32();
   const std::span<float> y = products_memory(x.size() / w.dims[1] * w.dims[0]);
-  whole_product(call, x, w, bias_of(call), y.data());
+  whole_product(call, x, w, bias_of(call), unit, y.data());
   return y;
 }
 
+template <ProductWay kWay>
 void linear(const CpuCall& call) {
-  whole_product(call, call.inputs[0].f32(), call.inputs[1], bias_of(call),
+  whole_product(call, call.inputs[0].f32(), call.inputs[1], bias_of(call), unit_of(kWay),
                 call.outputs[0].f32().data());
 }
 
+template <ProductWay kWay>
 void qkv(const CpuCall& call) {
-  const std::span<const float> y = products_of(call);
+  const std::span<const float> y = products_of(call, unit_of(kWay));
   const size_t columns = call.inputs[1].dims[0];
   over_parts(call, call.outputs[0].dims[0], columns, [&](size_t t) {
     const float* from = y.data() + t * columns;
@@ -71,15 +73,17 @@ void gate_all(const CpuCall& call, Activation activation, std::span<const float>
   });
 }
 
+template <ProductWay kWay>
 void linear_glu(const CpuCall& call) {
-  gate_all(call, call.as<LinearGlu>().activation, products_of(call), call.outputs[0].f32());
+  gate_all(call, call.as<LinearGlu>().activation, products_of(call, unit_of(kWay)),
+           call.outputs[0].f32());
 }
 
 std::span<const float> fused_products(const CpuCall& call, const FusedLinear& op) {
   const std::vector<float> x = fused_linear_input(call);
   const CpuTensor& w = call.inputs[1];
   const std::span<float> y = products_memory(x.size() / w.dims[1] * w.dims[0]);
-  whole_product(call, x, w, op.bias ? &call.inputs[2] : nullptr, y.data());
+  whole_product(call, x, w, op.bias ? &call.inputs[2] : nullptr, nullptr, y.data());
   return y;
 }
 
@@ -99,14 +103,18 @@ void gated_ffn(const CpuCall& call) {
   gate_all(call, op.glu.activation, y, gated);
   const CpuTensor& d = call.inputs[op.d()];
   std::vector<float> z(gated.size() / d.dims[1] * d.dims[0]);
-  whole_product(call, gated, d, nullptr, z.data());
+  whole_product(call, gated, d, nullptr, nullptr, z.data());
   end_gated_ffn(call, z);
 }
 
 constexpr KernelVariant kVariants[] = {
-    vector_row<Linear>("linear.cpu.vectors", linear, kWordRounding),
-    vector_row<Qkv>("qkv.cpu.vectors", qkv, kWordRounding),
-    vector_row<LinearGlu>("linear_glu.cpu.vectors", linear_glu, kWordRounding),
+    tile_row<Linear>("linear.cpu.tiles", linear<ProductWay::kTiles>),
+    tile_row<Qkv>("qkv.cpu.tiles", qkv<ProductWay::kTiles>),
+    tile_row<LinearGlu>("linear_glu.cpu.tiles", linear_glu<ProductWay::kTiles>),
+    vector_row<Linear>("linear.cpu.vectors", linear<ProductWay::kVectors>, kWordRounding),
+    vector_row<Qkv>("qkv.cpu.vectors", qkv<ProductWay::kVectors>, kWordRounding),
+    vector_row<LinearGlu>("linear_glu.cpu.vectors", linear_glu<ProductWay::kVectors>,
+                          kWordRounding),
     vector_row<FusedLinear>("fused_linear.cpu.vectors", fused_linear, kWordRounding),
     vector_row<GatedFfn>("gated_ffn.cpu.vectors", gated_ffn, kWordRounding),
 };

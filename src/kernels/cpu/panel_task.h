@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/products.h"
@@ -12,17 +13,23 @@ namespace tokamak {
 constexpr size_t kRowsAtOnce = 256, kChunk = 256;
 constexpr size_t kChunkBlocks = kChunk / kBlockColumns, kHalf = kBlockColumns / 2;
 
-/// One panel and the rows of x it meets.
-struct PanelTask {
-  const ProductInput& x;
+/// Rows of x in the forms that products need.
+struct ProductInput {
+  std::span<const float> x;
+  size_t columns = 0;
+  size_t rows = 0;
+  std::vector<int16_t> words = {};  // [rows][blocks][32], in each four columns 0, 2, 1, 3
+  std::vector<float> steps = {};    // [rows][blocks]
+  std::vector<float> sums = {};     // [rows][blocks][2], of the words of each half block
+};
+
+/// One panel of a matrix, and where its products go.
+struct PanelPlace {
   const CpuTensor& w;
-  const PanelLayout* layout;  // of packed types
   const float* bias;
   const PartProduct& part;
   size_t panel;  // of the matrix
 
-  size_t x_rows() const { return part.x_rows.empty() ? x.rows : part.x_rows.size(); }
-  size_t x_row(size_t i) const { return part.x_rows.empty() ? i : part.x_rows[i]; }
   size_t first_row() const { return panel * kPanelRows; }
   /// Rows that the matrix has in the panel.
   size_t row_count() const { return std::min(w.dims[0] - first_row(), size_t{kPanelRows}); }
@@ -39,6 +46,15 @@ struct PanelTask {
       for (size_t r = 0; r < end - begin; ++r) to[r] = from[r] + bias[begin + r];
     }
   }
+};
+
+/// One panel and the rows of x it meets.
+struct PanelTask : PanelPlace {
+  const ProductInput& x;
+  const PanelLayout* layout;  // of packed types
+
+  size_t x_rows() const { return part.x_rows.empty() ? x.rows : part.x_rows.size(); }
+  size_t x_row(size_t i) const { return part.x_rows.empty() ? i : part.x_rows[i]; }
   const std::byte* panel_data() const { return w.data + panel * layout->panel_bytes; }
 };
 
@@ -65,5 +81,8 @@ void multiply_words(const PanelTask& task);
 void multiply_floats(const PanelTask& task, std::span<const float> numbers);
 /// Fills the words of x.
 void fill_words(ThreadPool& pool, ProductInput& input);
+/// The products of matrices of bf16 and of packed ones whose levels are whole numbers, by tiles.
+void multiply_tiles(ThreadPool& pool, const TileUnit& unit, std::span<const float> x,
+                    const CpuTensor& w, const float* bias, std::span<const PartProduct> parts);
 
 }  // namespace tokamak

@@ -22,8 +22,7 @@ bool multiplies_words(const CpuTensor& w) {
   return w.panels != nullptr && w.panels->code != PanelCode::kFloats;
 }
 
-}  // namespace
-
+/// x [rows, columns] for products with that matrix.
 ProductInput product_input(ThreadPool& pool, std::span<const float> x, const CpuTensor& w) {
   ProductInput input{.x = x, .columns = w.dims[1]};
   if (input.columns == 0) return input;
@@ -37,8 +36,29 @@ ProductInput product_input(ThreadPool& pool, std::span<const float> x, const Cpu
   return input;
 }
 
-void multiply(ThreadPool& pool, const ProductInput& x, const CpuTensor& w, const float* bias,
-              std::span<const PartProduct> parts) {
+/// Rows of x that all parts meet.
+size_t rows_of(std::span<const float> x, const CpuTensor& w, std::span<const PartProduct> parts) {
+  size_t rows = 0;
+  for (const PartProduct& part : parts) {
+    rows += part.x_rows.empty() ? x.size() / std::max(w.dims[1], 1u) : part.x_rows.size();
+  }
+  return rows;
+}
+
+}  // namespace
+
+bool multiplies_tiles(DType dtype) {
+  if (dtype == DType::kBF16) return true;
+  return is_packed(dtype) && PanelLayout(dtype, kPanelRows, 256).code != PanelCode::kFloats;
+}
+
+void multiply(ThreadPool& pool, std::span<const float> from, const CpuTensor& w, const float* bias,
+              std::span<const PartProduct> parts, const TileUnit* unit) {
+  const bool is_rounded = w.panels != nullptr ? multiplies_words(w) : w.dtype == DType::kBF16;
+  if (unit != nullptr && is_rounded && rows_of(from, w, parts) >= kMinTileRows * parts.size()) {
+    return multiply_tiles(pool, *unit, from, w, bias, parts);
+  }
+  const ProductInput x = product_input(pool, from, w);
   std::vector<size_t> begins = {0};  // of each part, counted in panels
   for (const PartProduct& part : parts) {
     TOK_CHECK(part.first + part.count <= w.dims[0]);
@@ -58,7 +78,7 @@ void multiply(ThreadPool& pool, const ProductInput& x, const CpuTensor& w, const
       while (i >= begins[at + 1]) ++at;
       const PartProduct& part = parts[at];
       const size_t own = part.first / kPanelRows + i - begins[at];
-      const PanelTask task{x, w, w.panels, bias, part, own};
+      const PanelTask task{{w, bias, part, own}, x, w.panels};
       by_words ? multiply_words(task) : multiply_floats(task, numbers);
     }
   });

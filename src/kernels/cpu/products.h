@@ -11,25 +11,12 @@
 // its results no numbers.
 #pragma once
 #include <span>
-#include <vector>
 
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/kernel.h"
 
 namespace tokamak {
-
-/// Rows of x in the forms that products need.
-struct ProductInput {
-  std::span<const float> x;
-  size_t columns = 0;
-  size_t rows = 0;
-  std::vector<int16_t> words = {};  // [rows][blocks][32], in each four columns 0, 2, 1, 3
-  std::vector<float> steps = {};    // [rows][blocks]
-  std::vector<float> sums = {};     // [rows][blocks][2], of the words of each half block
-};
-
-/// x [rows, columns] for products with that matrix.
-ProductInput product_input(ThreadPool& pool, std::span<const float> x, const CpuTensor& w);
 
 /// Rows of a matrix times rows of x.
 struct PartProduct {
@@ -40,8 +27,15 @@ struct PartProduct {
   size_t y_stride = 0;
 };
 
-/// Computes all parts; they write different elements. `bias`, of the matrix' rows, may be null.
-void multiply(ThreadPool& pool, const ProductInput& x, const CpuTensor& w, const float* bias,
-              std::span<const PartProduct> parts);
+/// Computes all parts of x [rows, columns]; they write different elements. `bias`, of the matrix'
+/// rows, may be null. With a unit for tiles, and rows enough for them, both sides become bf16.
+void multiply(ThreadPool& pool, std::span<const float> x, const CpuTensor& w, const float* bias,
+              std::span<const PartProduct> parts, const TileUnit* unit = nullptr);
+
+/// Whether multiply() has a use for the unit: matrices of bf16, and packed ones whose levels are
+/// whole numbers.
+bool multiplies_tiles(DType dtype);
+/// Rows of x from which tiles are worth it.
+inline constexpr size_t kMinTileRows = 16;
 
 }  // namespace tokamak

@@ -5,6 +5,7 @@
 #include "kernels/cpu/arrays.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/variants.h"
+#include "kernels/embed/embed.h"
 
 namespace tokamak {
 namespace {
@@ -101,7 +102,13 @@ void softcap(const CpuCall& call) {
   });
 }
 
+void embed(const CpuCall& call) {
+  const size_t columns = call.outputs[0].dims[1];
+  over_parts(call, call.outputs[0].dims[0], 16 * columns, [&](size_t t) { embed_token(call, t); });
+}
+
 constexpr KernelVariant kVariants[] = {
+    vector_row<Embed>("embed.cpu.vectors", embed),
     vector_row<RmsNorm>("rms_norm.cpu.vectors", rms_norm),
     vector_row<AddRmsNorm>("add_rms_norm.cpu.vectors", add_rms_norm),
     {.name = "norm_add.cpu.vectors",

@@ -4,24 +4,24 @@
 #include "kernels/quant/codec.h"
 
 namespace tokamak {
+
+void embed_token(const CpuCall& call, size_t t) {
+  const CpuTensor& table = call.inputs[1];
+  const size_t n = table.dims[1];
+  const uint32_t token = call.inputs[0].u32()[t];
+  const std::span<float> row = call.outputs[0].f32().subspan(t * n, n);
+  if (token >= table.dims[0]) {
+    const CpuTensor& others = call.inputs[2];
+    return others.load_row((token - table.dims[0]) % others.dims[0], row);
+  }
+  table.load_row(token, row);
+  for (float& value : row) value *= call.as<Embed>().scale;
+}
+
 namespace {
 
 void embed_reference(const CpuCall& call) {
-  const float scale = call.as<Embed>().scale;
-  const std::span<const uint32_t> tokens = call.inputs[0].u32();
-  const CpuTensor& table = call.inputs[1];
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t n = table.dims[1];
-  for (size_t t = 0; t < y.size() / n; ++t) {
-    const std::span<float> row = y.subspan(t * n, n);
-    if (tokens[t] >= table.dims[0]) {
-      const CpuTensor& others = call.inputs[2];
-      others.load_row((tokens[t] - table.dims[0]) % others.dims[0], row);
-      continue;
-    }
-    table.load_row(tokens[t], row);
-    for (float& value : row) value *= scale;
-  }
+  for (size_t t = 0; t < call.outputs[0].dims[0]; ++t) embed_token(call, t);
 }
 
 /// `lanes` of them write a row, as `own` says.

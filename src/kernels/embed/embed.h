@@ -13,5 +13,10 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
 std::span<const KernelVariant> embed_variants();
-}
+
+/// Writes y[t, :], of the CPU's kernels.
+void embed_token(const CpuCall& call, size_t t);
+
+}  // namespace tokamak
