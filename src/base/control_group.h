@@ -1,6 +1,6 @@
-// What the control groups of Linux leave a process: what a container may still use, however much
-// the machine has. Both versions, by the kernel's Documentation/admin-guide/cgroup-v2.rst,
-// cgroup-v1/memory.rst and scheduler/sched-bwc.rst.
+// The memory and the CPUs that the control groups of Linux leave a process: those of a container,
+// however much the machine has. Both versions, by the kernel's
+// Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst and scheduler/sched-bwc.rst.
 #pragma once
 #include <cstdint>
 #include <optional>

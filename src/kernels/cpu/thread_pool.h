@@ -56,7 +56,7 @@ class ThreadPool {
 
   std::atomic<uint32_t> jobs_ = 0;  // how many there were: what workers look at and wait for
   std::atomic<bool> ends_ = false;
-  // Of the job at hand; written while there is none.
+  // The job at hand; written while there is none.
   std::atomic<size_t> pieces_ = 0, grain_ = 1;
   std::atomic<const void*> context_ = nullptr;
   std::atomic<void (*)(const void*, size_t, size_t)> function_ = nullptr;

@@ -132,7 +132,7 @@ namespace {
 
 /// Panels that a piece of work decodes at once, columns of them, and rows of x that they meet: what
 /// the second level of a cache has room for, with the sums.
-constexpr size_t kMostPanels = 16, kColumnsAtOnce = 512, kMostRows = 512;
+constexpr size_t kMaxPanels = 16, kColumnsAtOnce = 512, kMaxRows = 512;
 constexpr size_t kRowPair = 2 * kTileRows, kSums = kTileRows * kTileRows;
 
 /// Memory of a thread that grows and is kept.
@@ -194,7 +194,7 @@ class TileProduct {
     const size_t pairs = ceil_div(own.rows, kRowPair), wide = ceil_div(count, size_t{2});
     const size_t step = kColumnsAtOnce / kTileColumns;
     uint16_t* w = weights.at_least(2 * wide * step * kTileSize);
-    const size_t most = std::min(pairs, kMostRows / kRowPair);
+    const size_t most = std::min(pairs, kMaxRows / kRowPair);
     float* sums = memory.at_least(most * wide * 4 * kSums);
     unit_.begin();
     for (size_t begin = 0; begin < pairs; begin += most) {
@@ -261,7 +261,7 @@ class TileProduct {
 
 /// How many panels a piece has: all threads have the same number of pieces, where there are enough.
 size_t panels_of_piece(size_t panels, uint32_t threads) {
-  const size_t rounds = ceil_div(panels, threads * kMostPanels);
+  const size_t rounds = ceil_div(panels, threads * kMaxPanels);
   const size_t own = ceil_div(panels, threads * rounds);
   return own + own % 2;
 }
