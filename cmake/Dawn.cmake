@@ -17,16 +17,7 @@ set(_dawn_library_package webgpu 0.6.2
 set(_dawn_header_package react-native-webgpu 0.10.2
   951a01229a3db971b4ad148669ff57398dd2ca757961e3ebb09525cb2de3379c921c469591c42d17a2fbcc0fc5ae7db606058a399f8a9395ba368fb42aeb7afe)
 
-if(DEFINED ENV{TOKAMAK_CACHE_DIR})
-  set(_dawn_cache $ENV{TOKAMAK_CACHE_DIR})
-elseif(DEFINED ENV{XDG_CACHE_HOME})
-  set(_dawn_cache $ENV{XDG_CACHE_HOME}/tokamak)
-elseif(DEFINED ENV{HOME})
-  set(_dawn_cache $ENV{HOME}/.cache/tokamak)
-else()
-  set(_dawn_cache ${CMAKE_BINARY_DIR}/cache)
-endif()
-set(TOKAMAK_CACHE_DIR ${_dawn_cache} CACHE PATH "Downloads that outlive the build folder")
+include(TokamakCache)
 
 # Unpacks PATTERNS of an npm package into the cache, checked against its SHA-512; `out` is the folder.
 function(tokamak_npm_package out package version sha512)

@@ -32,7 +32,7 @@ class Dev(unittest.TestCase):
             self.assertNotIn("would run", answer.stderr)
 
     def test_unknown_names_are_answered_with_the_known_ones(self):
-        self.refused("asan clang dev fuzz release tsan wasm", "build", "nonsense")
+        self.refused("arm64 asan clang dev fuzz release tsan wasm", "build", "nonsense")
         self.refused("safetensors nemo tokenizer_json", "fuzz", "nonsense")
         self.refused("nonsense", "check", "nonsense")
         self.refused("nonsense", "setup", "nonsense")
@@ -86,7 +86,7 @@ class Dev(unittest.TestCase):
 
     def test_a_dry_run_says_what_it_would_do(self):
         for words, mention in ((("fuzz", "safetensors", "300"), "fuzz_safetensors for 300 s"),
-                               (("build", "release"), "ninja"), (("test", "formats"), "ctest"),
+                               (("build", "release"), "ninja"), (("build", "arm64"), "build/arm64"), (("test", "formats"), "ctest"),
                                (("test",), "-LE matrix"), (("test", "all"), "-LE quick"),
                                (("format",), "clang-format-22"), (("run", "-p", "x"), "run -p x"),
                                (("web", "--port", "8100"), "serve.py web/site/dist --port 8100"),

@@ -137,7 +137,7 @@ TEST(SelfTest, PassesOnTheReference) {
   const auto test = self_test(*backend, no_time);
   ASSERT_TRUE(test) << test.error().message;
   EXPECT_EQ(test->failed(), 0u);
-  EXPECT_EQ(test->skipped(), kernels_with(kFeatureVectors) - reference_kernels());
+  EXPECT_EQ(test->skipped(), kernels_with(kAllFeatures) - reference_kernels());
   EXPECT_EQ(test->passed(), reference_kernels());
 }
 
@@ -147,7 +147,7 @@ TEST(SelfTest, PassesOnTheProcessor) {
   const auto test = self_test(*backend, no_time);
   ASSERT_TRUE(test) << test.error().message;
   EXPECT_EQ(test->failed(), 0u);
-  EXPECT_EQ(test->passed(), kernels_with(kFeatureVectors));
+  EXPECT_EQ(test->passed(), kernels_with(backend->device().features));
 }
 
 TEST(SelfTest, TellsHowFarItIsAndFindsTheSame) {

@@ -9,10 +9,14 @@
 namespace tokamak::parity {
 namespace {
 
+/// Those that this processor can run.
 std::vector<const KernelVariant*> vector_kernels() {
+  const auto backend = make_vector_backend(1);
+  const Features features = backend == nullptr ? kFeatureVectors : backend->device().features;
   std::vector<const KernelVariant*> found = variants_for(BackendKind::kCpu);
-  std::erase_if(
-      found, [](const KernelVariant* variant) { return (variant->needs & kFeatureVectors) == 0; });
+  std::erase_if(found, [&](const KernelVariant* variant) {
+    return (variant->needs & kFeatureVectors) == 0 || (variant->needs & ~features) != 0;
+  });
   return found;
 }
 

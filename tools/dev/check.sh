@@ -135,6 +135,15 @@ check_tsan() {
   unset TSAN_OPTIONS
 }
 
+# The processor's kernels in NEON, as programs for arm64 that qemu runs.
+check_arm64() {
+  local -x TOKAMAK_PARITY=smallest GTEST_FILTER='-WorkgroupMemory*'
+  setup arm64
+  configure arm64 -DTOKAMAK_TESTS=ON
+  compile arm64 tests/kernels_test tests/backend_test tests/cpu_parity_test
+  ctest_counted arm64 -R '^(kernels|backend|cpu_parity)_test$'
+}
+
 # Every file of fuzz/corpus through its target, with the sanitizers on.
 check_fuzz() {
   configure asan -DTOKAMAK_TESTS=ON
@@ -148,7 +157,7 @@ run_checks() {
   [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan) ;;
+      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

@@ -8,6 +8,7 @@ packages_test="libgtest-dev ccache openssl python3-jsonschema"
 packages_check="clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22
   libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc chromium firefox-esr curl"
 packages_format="clang-format-22"
+packages_arm64="g++-aarch64-linux-gnu qemu-user-static"
 
 # The packages among "$@" that are not installed.
 missing_packages() {
@@ -64,7 +65,19 @@ setup_mesa() {
     sh "$root/tools/dev/fetch_mesa.sh" "$TOKAMAK_CACHE_DIR"
 }
 
-# setup LEVEL...: run, test, check or format.
+# The libraries of the arm64 preset; this machine's packages stay as they are.
+setup_sysroot() {
+  local folder=$TOKAMAK_CACHE_DIR/sysroot-arm64
+  local -a packages
+  # shellcheck disable=SC2086
+  mapfile -t packages < <(printf '%s\n' libc6-dev $packages_run $packages_test | grep -e '-dev$')
+  [ "$(cat "$folder/packages" 2>/dev/null)" != "${packages[*]}" ] || return 0
+  say "unpacking Debian's libraries for arm64 into $folder"
+  logged "The libraries for arm64 could not be fetched; is the network there?" \
+    sh "$root/tools/dev/fetch_sysroot.sh" "$TOKAMAK_CACHE_DIR" arm64 "${packages[@]}"
+}
+
+# setup LEVEL...: run, test, check, format or arm64.
 setup() {
   local level list
   local -a packages=()
@@ -88,4 +101,5 @@ setup() {
   esac
   install_packages "${packages[@]}"
   case " $* " in *" run "*) setup_mesa ;; esac
+  case " $* " in *" arm64 "*) setup_sysroot ;; esac
 }

@@ -1,6 +1,7 @@
 // The processor as a device: kernels for its vectors, on its cores.
 #include <fstream>
 
+#include "backend/cpu/processor_name.h"
 #include "backend/cpu/program.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/thread_pool.h"
@@ -8,17 +9,6 @@
 
 namespace tokamak {
 namespace {
-
-/// "AMD EPYC 9V74 80-Core Processor"; "Processor" where the system has no name for it.
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "Processor";
-}
 
 class ThreadedVectors : public Vectors {
  public:
@@ -44,10 +34,11 @@ class ThreadedVectors : public Vectors {
 std::unique_ptr<Backend> make_vector_backend(uint32_t threads, Features disabled) {
   if (vector_set().empty()) return nullptr;
   if (threads == 0) threads = usable_cores();
+  std::ifstream cpuinfo("/proc/cpuinfo");
   const TileUnit* tiles = (disabled & kFeatureBf16Tiles) == 0 ? tile_unit() : nullptr;
   return make_cpu_backend_of(
       {.backend = BackendKind::kCpu,
-       .name = processor_name(),
+       .name = processor_name(cpuinfo),
        .driver = fmt::format("{}{}, {} thread{}", vector_set(),
                              tiles == nullptr ? "" : fmt::format(" and {}", tiles->name), threads,
                              threads == 1 ? "" : "s"),

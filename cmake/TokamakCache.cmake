@@ -1,0 +1,11 @@
+# TOKAMAK_CACHE_DIR: where downloads outlive the build folder, as ./dev names it or where programs keep such things.
+if(DEFINED ENV{TOKAMAK_CACHE_DIR})
+  set(_cache $ENV{TOKAMAK_CACHE_DIR})
+elseif(DEFINED ENV{XDG_CACHE_HOME})
+  set(_cache $ENV{XDG_CACHE_HOME}/tokamak)
+elseif(DEFINED ENV{HOME})
+  set(_cache $ENV{HOME}/.cache/tokamak)
+else()
+  set(_cache ${CMAKE_BINARY_DIR}/cache)
+endif()
+set(TOKAMAK_CACHE_DIR ${_cache} CACHE PATH "Downloads that outlive the build folder")
