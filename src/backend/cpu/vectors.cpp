@@ -1,23 +1,10 @@
 // The processor as a device: kernels for its vectors, on its cores.
-#include <fstream>
-
 #include "backend/cpu/program.h"
 #include "kernels/cpu/panels.h"
 #include "kernels/cpu/thread_pool.h"
 
 namespace tokamak {
 namespace {
-
-/// "AMD EPYC 9V74 80-Core Processor"; "Processor" where the system has no name for it.
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "Processor";
-}
 
 class ThreadedVectors : public Vectors {
  public:

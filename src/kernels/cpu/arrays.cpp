@@ -179,6 +179,8 @@ std::string_view set_name() {
       return "AVX2";
     case HWY_NEON:
       return "NEON";
+    case HWY_WASM:
+      return "WebAssembly SIMD";
     default:
       return "SSE4";
   }
@@ -201,7 +203,7 @@ HWY_EXPORT(set_name);
 
 std::string_view vector_set() {
   // Bits are ordered: what is better is lower.
-  if ((hwy::SupportedTargets() & (HWY_STATIC_TARGET | (HWY_STATIC_TARGET - 1))) == 0) return "";
+  if ((HWY_SUPPORTED_TARGETS & (HWY_STATIC_TARGET | (HWY_STATIC_TARGET - 1))) == 0) return "";
   return HWY_DYNAMIC_DISPATCH(set_name)();
 }
 

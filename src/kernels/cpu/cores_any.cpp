@@ -10,4 +10,8 @@ uint32_t usable_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+std::string processor_name() {
+  return "Processor";
+}
+
 }  // namespace tokamak

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "kernels/cpu/thread_pool.h"
 
@@ -41,6 +42,16 @@ uint32_t usable_cores() {
     return std::max(1u, uint32_t(std::min(double(cores), std::ceil(quota()))));
   }
   return std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "Processor";
 }
 
 }  // namespace tokamak

@@ -3,7 +3,11 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 namespace tokamak {
 namespace {
@@ -16,18 +20,42 @@ constexpr auto kSpin = std::chrono::microseconds(50);
 
 }  // namespace
 
-ThreadPool::ThreadPool(uint32_t threads) {
-  for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
-}
+class ThreadPool::Workers {
+ public:
+  explicit Workers(uint32_t threads) {
+    for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+  }
+  ~Workers();
+  uint32_t threads() const { return uint32_t(workers_.size()) + 1; }
+  void run(size_t pieces, Call call);
 
-ThreadPool::~ThreadPool() {
+ private:
+  void serve();
+  bool take(uint64_t& seen);
+
+  // A job is published by `next_`, whose upper half counts jobs and whose lower half is the first
+  // piece that nobody has. Workers advance it by compare and exchange, which fails as soon as there
+  // is another job: `next_` is closed before the fields of the next job are written.
+  std::atomic<uint64_t> next_ = kClosed;
+  std::atomic<size_t> pieces_ = 0, grain_ = 1, done_ = 0;
+  std::atomic<const void*> context_ = nullptr;
+  std::atomic<void (*)(const void*, size_t, size_t)> function_ = nullptr;
+  std::atomic<uint32_t> jobs_ = 0;  // what sleeping workers wait for
+  std::atomic<bool> ends_ = false;
+  std::mutex mutex_;  // held by the caller of run()
+  std::vector<std::thread> workers_;
+
+  static constexpr uint64_t kClosed = 0xffffffff;
+};
+
+ThreadPool::Workers::~Workers() {
   ends_ = true;
   ++jobs_;
   jobs_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_ranges(size_t pieces, Call call) {
+void ThreadPool::Workers::run(size_t pieces, Call call) {
   if (pieces == 0) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || workers_.empty() || pieces == 1 || pieces >= kClosed) {
@@ -51,7 +79,7 @@ void ThreadPool::run_ranges(size_t pieces, Call call) {
 }
 
 /// Does some pieces of the job at hand. False if there is none; `seen` is what was looked at.
-bool ThreadPool::take(uint64_t& seen) {
+bool ThreadPool::Workers::take(uint64_t& seen) {
   seen = next_;
   const uint64_t first = seen & kClosed;
   const size_t pieces = pieces_, grain = grain_;
@@ -66,7 +94,7 @@ bool ThreadPool::take(uint64_t& seen) {
   return true;
 }
 
-void ThreadPool::serve() {
+void ThreadPool::Workers::serve() {
   uint32_t job = 0;
   while (!ends_) {
     uint64_t seen = 0;
@@ -86,6 +114,18 @@ void ThreadPool::serve() {
     if (now == job) jobs_.wait(now);
     job = now;
   }
+}
+
+ThreadPool::ThreadPool(uint32_t threads) : workers_(std::make_unique<Workers>(threads)) {}
+
+ThreadPool::~ThreadPool() = default;
+
+uint32_t ThreadPool::threads() const {
+  return workers_->threads();
+}
+
+void ThreadPool::run_ranges(size_t pieces, Call call) {
+  workers_->run(pieces, call);
 }
 
 }  // namespace tokamak

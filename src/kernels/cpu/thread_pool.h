@@ -4,14 +4,11 @@
 // taken away by another program costs a piece and not the step. What a piece computes depends on
 // the piece alone: results are equal, bit for bit, for any number of threads.
 #pragma once
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <memory>
+#include <string>
 #include <string_view>
-#include <thread>
-#include <vector>
 
 namespace tokamak {
 
@@ -23,7 +20,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  uint32_t threads() const { return uint32_t(workers_.size()) + 1; }
+  uint32_t threads() const;
 
   /// Calls work(first, last) for ranges that together are [0, pieces), on all threads; returns once
   /// all are done. While another thread is in run(), the caller does everything by itself.
@@ -40,23 +37,11 @@ class ThreadPool {
     void (*function)(const void*, size_t, size_t);
   };
 
+  class Workers;
+
   void run_ranges(size_t pieces, Call call);
-  void serve();
-  bool take(uint64_t& seen);
 
-  // A job is published by `next_`, whose upper half counts jobs and whose lower half is the first
-  // piece that nobody has. Workers advance it by compare and exchange, which fails as soon as there
-  // is another job: `next_` is closed before the fields of the next job are written.
-  std::atomic<uint64_t> next_ = kClosed;
-  std::atomic<size_t> pieces_ = 0, grain_ = 1, done_ = 0;
-  std::atomic<const void*> context_ = nullptr;
-  std::atomic<void (*)(const void*, size_t, size_t)> function_ = nullptr;
-  std::atomic<uint32_t> jobs_ = 0;  // what sleeping workers wait for
-  std::atomic<bool> ends_ = false;
-  std::mutex mutex_;  // held by the caller of run()
-  std::vector<std::thread> workers_;
-
-  static constexpr uint64_t kClosed = 0xffffffff;
+  std::unique_ptr<Workers> workers_;
 };
 
 /// The instruction set that kernels for vectors use here: "AVX-512 VNNI", "AVX2"; "" where there is
@@ -66,5 +51,8 @@ std::string_view vector_set();
 /// Cores that the process may use: those of its affinity mask, one of each pair of siblings, no
 /// more than its control group's share of time.
 uint32_t usable_cores();
+
+/// "AMD EPYC 9V74 80-Core Processor"; "Processor" where the system has no name for it.
+std::string processor_name();
 
 }  // namespace tokamak
