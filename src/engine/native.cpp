@@ -13,6 +13,7 @@
 #include "engine/memory.h"
 #include "engine/nemo_files.h"
 #include "engine/partial_files.h"
+#include "engine/processor.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/repo_files.h"
@@ -274,36 +275,6 @@ Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_processor_backend(const OpenOptions& options) {
-  std::unique_ptr<Backend> vectors;
-  if (options.backend != "cpu-reference")
-    vectors = make_vector_backend(options.threads, options.disabled_features());
-  return vectors != nullptr ? std::move(vectors) : make_cpu_backend();
-}
-
-namespace {
-
-/// A GPU by WebGPU, else the processor: a software driver would compute on the same cores, slowly.
-Result<std::unique_ptr<Backend>> open_webgpu_or_processor(const OpenOptions& options) {
-  const auto devices = list_webgpu_devices();
-  std::string problem;
-  if (devices && !std::ranges::all_of(*devices, &DeviceInfo::software)) {
-    auto backend = open_webgpu(options);
-    if (backend || backend.error().code == ErrorCode::kUsage) return backend;
-    problem = " " + backend.error().message;
-  }
-  std::unique_ptr<Backend> processor = make_processor_backend(options);
-  if (options.notice) {
-    // The command line leaves this out where nobody watches, by its first words.
-    const DeviceInfo& device = processor->device();
-    options.notice(fmt::format("No GPU found: running on the processor ({}; {}){}.{}", device.name,
-                               device.driver, device.software ? ", which is slow" : "", problem));
-  }
-  return processor;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   if (options.backend == "cpu" || options.backend == "cpu-reference") {
     if (!options.device) return make_processor_backend(options);
@@ -323,7 +294,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
   if (options.backend == "auto" && !options.device) {
     TOK_TRY(std::unique_ptr<Backend> cuda, open_cuda_where_it_is(options));
     if (cuda != nullptr) return cuda;
-    return open_webgpu_or_processor(options);
+    return open_webgpu_or_processor(options, [&] { return open_webgpu(options); });
   }
   auto backend = open_webgpu(options);
   if (backend && (*backend)->device().software) {

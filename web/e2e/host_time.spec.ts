@@ -55,7 +55,7 @@ test("the host takes little beside the device", async ({ context, server }) => {
   await page.goto(`${server.address}tiny/config.json`);
   const { tokens, times } = await page.evaluate(async ({ address, maxTokens }) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
-    const engine = await open(`${address}models/storyteller/`, { cache: "none", chunk: 8, context: 256, sequences: 1, selfTest: false });
+    const engine = await open(`${address}models/storyteller/`, { backend: "webgpu", cache: "none", chunk: 8, context: 256, sequences: 1, selfTest: false });
     const hostTimes = () => {
       const answer = new Promise<number[]>((resolve) => {
         new BroadcastChannel("host").onmessage = ({ data }) => Array.isArray(data) && resolve(data);

@@ -94,7 +94,7 @@ test("a large checkpoint goes through little memory", async ({ context, server }
   const opened = await page.evaluateHandle(async (address) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
     const began = performance.now();
-    const engine = await open(`${address}large/`, { chunk: 8, context: 128, sequences: 1, selfTest: false });
+    const engine = await open(`${address}large/`, { backend: "webgpu", chunk: 8, context: 128, sequences: 1, selfTest: false });
     const seconds = (performance.now() - began) / 1000;
     const answer = new Promise<number>((resolve) => {
       new BroadcastChannel("memory").onmessage = ({ data }) => typeof data === "number" && resolve(data);

@@ -61,7 +61,7 @@ export const test = base.extend<Own, Shared>({
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
       page.on("pageerror", (error) => errors.push(String(error)));
       await page.goto(`${server.address}${name}.html?cpu&model=${server.address}tiny/`);
-      await expect(page.locator("#model-status")).toContainText("on CPU reference");
+      await expect(page.locator("#model-status")).toContainText("on the processor");
       return page;
     });
     expect(errors).toEqual([]);

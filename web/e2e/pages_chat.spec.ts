@@ -8,7 +8,7 @@ import { DATA } from "./pages_server.ts";
 async function talk(page: Page, server: string): Promise<void> {
   await page.goto(`${server}index.html?cpu&model=${server}talking/`);
   await expect(page.locator("#message")).toBeEnabled();
-  await expect(page.locator("#model-budget")).toHaveText(/^It fits this device: .* (to download|in this browser), .* on the GPU, \d+ tokens of context\.$/);
+  await expect(page.locator("#model-budget")).toHaveText(/^It fits this device: .* (to download|in this browser), .* on the processor, \d+ tokens of context\.$/);
 }
 
 /** Longer than a phone is wide, and so is the conversation's name. */

@@ -9,7 +9,7 @@ const SOUND = join(DATA, "speech/whisper/audio0.wav");
 
 async function listen(page: Page, server: string, model = "hearing/"): Promise<void> {
   await page.goto(`${server}listen.html?cpu&model=${server}${model}`);
-  await expect(page.locator("#model-status")).toContainText("on CPU reference");
+  await expect(page.locator("#model-status")).toContainText("on the processor");
 }
 
 test("a file of sound is written down, and what the microphone hears", async ({ context, server }) => {

@@ -55,6 +55,6 @@ test("timeline: counts where there is no clock", async ({ open }) => {
   });
   await expect(page.getByText(message)).toBeVisible();
   await expect(page.getByRole("heading", { name: "prefill: 21 dispatches for up to 512 tokens" })).toBeVisible();
-  await expect(page.getByRole("cell", { name: "rms_norm.cpu", exact: true }).first()).toBeVisible();
+  await expect(page.getByRole("cell", { name: "rms_norm.cpu.vectors", exact: true }).first()).toBeVisible();
   await checkLooks(page, "timeline-counts");
 });

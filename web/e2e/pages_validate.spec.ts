@@ -18,7 +18,7 @@ test("right answers are green, and the report says so", async ({ open, server })
   await page.getByRole("button", { name: "Copy the report" }).press("Enter");
   const report = await page.evaluate(() => navigator.clipboard.readText());
   expect(report).toContain("all right, 1 right");
-  expect(report).toContain("- device: CPU reference");
+  expect(report).toContain("- device: Processor");
 });
 
 test("a wrong answer is red, with what was expected and found", async ({ open, server }) => {

@@ -117,7 +117,7 @@ async function upload(context: BrowserContext, address: string, source: string, 
       new BroadcastChannel("upload").onmessage = ({ data }) => resolve(data);
     });
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
-    const failed = open(source, { chunk: 8, context: 128, sequences: 1, selfTest: false }).then(() => told);
+    const failed = open(source, { backend: "webgpu", chunk: 8, context: 128, sequences: 1, selfTest: false }).then(() => told);
     return Promise.race([told, failed]);
   }, { address, source });
   await page.close(); // ends the Worker, whatever it waits for

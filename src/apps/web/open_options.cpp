@@ -54,7 +54,6 @@ Json::Array feature_names(Features features) {
 Result<Opening> read_opening(const Json& json) {
   Opening opening;
   OpenOptions& options = opening.options;
-  options.backend = "webgpu";
   Fields fields(json);
   const Json* const files = fields.find("files");
   const Json* const device = fields.find("device");

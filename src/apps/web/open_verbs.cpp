@@ -19,6 +19,7 @@ Json device_json(const DeviceInfo& device) {
   limits.set("maxStorageBuffersPerShaderStage", own.storage_buffers);
   limits.set("maxStorageBufferBindingSize", own.binding_bytes);
   limits.set("maxBufferSize", own.buffer_bytes);
+  out.set("backend", backend_name(device.backend));
   out.set("name", device.name).set("driver", device.driver).set("software", device.software);
   out.set("features", feature_names(device.features)).set("limits", std::move(limits));
   out.set("tier", device.tier());

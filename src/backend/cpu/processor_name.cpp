@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,11 @@ std::string processor_name(std::istream& cpuinfo) {
     }
   }
   return names.empty() ? "Processor" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  return processor_name(cpuinfo);
 }
 
 }  // namespace tokamak

@@ -1,6 +1,6 @@
 // The name of the processor, as people know it.
 #pragma once
-#include <istream>
+#include <iosfwd>
 #include <string>
 
 namespace tokamak {
@@ -9,5 +9,8 @@ namespace tokamak {
 /// name: "Cortex-A76, Cortex-A55" of them, in the order of their first cores. "Processor" where
 /// there is nothing of either.
 std::string processor_name(std::istream& cpuinfo);
+
+/// The same of this machine.
+std::string processor_name();
 
 }  // namespace tokamak

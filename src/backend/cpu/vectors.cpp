@@ -1,6 +1,4 @@
 // The processor as a device: kernels for its vectors, on its cores.
-#include <fstream>
-
 #include "backend/cpu/processor_name.h"
 #include "backend/cpu/program.h"
 #include "kernels/cpu/panels.h"
@@ -34,11 +32,10 @@ class ThreadedVectors : public Vectors {
 std::unique_ptr<Backend> make_vector_backend(uint32_t threads, Features disabled) {
   if (vector_set().empty()) return nullptr;
   if (threads == 0) threads = usable_cores();
-  std::ifstream cpuinfo("/proc/cpuinfo");
   const TileUnit* tiles = (disabled & kFeatureBf16Tiles) == 0 ? tile_unit() : nullptr;
   return make_cpu_backend_of(
       {.backend = BackendKind::kCpu,
-       .name = processor_name(cpuinfo),
+       .name = processor_name(),
        .driver = fmt::format("{}{}, {} thread{}", vector_set(),
                              tiles == nullptr ? "" : fmt::format(" and {}", tiles->name), threads,
                              threads == 1 ? "" : "s"),

@@ -179,6 +179,8 @@ std::string_view set_name() {
       return "AVX2";
     case HWY_NEON:
       return "NEON";
+    case HWY_WASM:
+      return "WebAssembly SIMD";
     default:
       return "SSE4";
   }
@@ -203,7 +205,7 @@ std::string_view vector_set() {
   // Bits are ordered: what is better is lower. Every arm64 has NEON; Highway 1.0.3 asks for AES as
   // well, which no kernel uses.
   constexpr int64_t kSets = HWY_STATIC_TARGET | (HWY_STATIC_TARGET - 1);
-  if (HWY_ARCH_X86 && (hwy::SupportedTargets() & kSets) == 0) return "";
+  if (HWY_ARCH_X86 && (HWY_SUPPORTED_TARGETS & kSets) == 0) return "";
   return HWY_DYNAMIC_DISPATCH(set_name)();
 }
 

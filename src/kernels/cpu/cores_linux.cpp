@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "base/control_group.h"
 #include "kernels/cpu/thread_pool.h"

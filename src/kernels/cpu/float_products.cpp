@@ -19,6 +19,9 @@ namespace tokamak::HWY_NAMESPACE {
 namespace {
 
 template <DType kType>
+constexpr size_t kElementBytes = kType == DType::kF32 ? 4 : 2;
+
+template <DType kType>
 HWY_INLINE F load_weights(const std::byte* row, size_t c) {
   if constexpr (kType == DType::kF32) {
     return hn::LoadU(Floats(), reinterpret_cast<const float*>(row) + c);
@@ -33,28 +36,28 @@ HWY_INLINE F load_weights(const std::byte* row, size_t c) {
 template <DType kType>
 HWY_INLINE void four_dots(const std::byte* rows, size_t columns, const float* x, float* out) {
   const Floats f;
-  const size_t row_bytes = columns * dtype_bytes(kType);
+  const size_t row_bytes = columns * kElementBytes<kType>;
   F sums[4] = {hn::Zero(f), hn::Zero(f), hn::Zero(f), hn::Zero(f)};
   size_t c = 0;
   for (; c + kLanes <= columns; c += kLanes) {
     const F own = hn::LoadU(f, x + c);
     for (size_t r = 0; r < 4; ++r) {
       const std::byte* row = rows + r * row_bytes;
-      hwy::Prefetch(row + 4 * row_bytes + c * dtype_bytes(kType));
+      hwy::Prefetch(row + 4 * row_bytes + c * kElementBytes<kType>);
       sums[r] = hn::MulAdd(load_weights<kType>(row, c), own, sums[r]);
     }
   }
   for (size_t r = 0; r < 4; ++r) out[r] = sum_of(sums[r]);
   for (; c < columns; ++c) {
     for (size_t r = 0; r < 4; ++r) {
-      out[r] += x[c] * number_at(kType, rows + r * row_bytes + c * dtype_bytes(kType));
+      out[r] += x[c] * number_at(kType, rows + r * row_bytes + c * kElementBytes<kType>);
     }
   }
 }
 
 template <DType kType>
 void float_rows(const PanelTask& task) {
-  const size_t columns = task.x.columns, row_bytes = columns * dtype_bytes(kType);
+  const size_t columns = task.x.columns, row_bytes = columns * kElementBytes<kType>;
   const std::byte* first = task.w.data + task.first_row() * row_bytes;
   alignas(64) float out[kPanelRows];
   for (size_t i = 0; i < task.x_rows(); ++i) {
@@ -66,7 +69,7 @@ void float_rows(const PanelTask& task) {
     for (; r < task.row_count(); ++r) {
       float sum = 0;
       for (size_t c = 0; c < columns; ++c) {
-        sum += x[c] * number_at(kType, first + r * row_bytes + c * dtype_bytes(kType));
+        sum += x[c] * number_at(kType, first + r * row_bytes + c * kElementBytes<kType>);
       }
       out[r] = sum;
     }
@@ -77,7 +80,7 @@ void float_rows(const PanelTask& task) {
 /// Decodes columns [first, first + count) of a panel of floats, [column][row].
 template <DType kType>
 void decode_floats(const PanelTask& task, size_t first, size_t count, float* to) {
-  const size_t row_bytes = task.x.columns * dtype_bytes(kType);
+  const size_t row_bytes = task.x.columns * kElementBytes<kType>;
   alignas(64) float row[kChunk + 16];
   for (size_t r = 0; r < kPanelRows; ++r) {
     if (r >= task.row_count()) {
@@ -89,7 +92,7 @@ void decode_floats(const PanelTask& task, size_t first, size_t count, float* to)
     for (; c + kLanes <= count; c += kLanes) {
       hn::StoreU(load_weights<kType>(from, first + c), Floats(), row + c);
     }
-    for (; c < count; ++c) row[c] = number_at(kType, from + (first + c) * dtype_bytes(kType));
+    for (; c < count; ++c) row[c] = number_at(kType, from + (first + c) * kElementBytes<kType>);
     for (c = 0; c < count; ++c) to[c * kPanelRows + r] = row[c];
   }
 }
@@ -121,8 +124,8 @@ void decode_numbers(const PanelTask& task, const float* numbers, size_t first, s
 }
 
 template <size_t kRows>
-HWY_INLINE void float_tile(const PanelTask& task, const float* w, size_t i, size_t first,
-                           size_t count, float* sums) {
+HWY_NOINLINE void float_tile(const PanelTask& task, const float* w, size_t i, size_t first,
+                             size_t count, float* sums) {
   constexpr size_t kVectors = kPanelRows / kLanes;
   const Floats f;
   const float* x[kRows];
@@ -155,7 +158,7 @@ constexpr size_t kFloatTileRows = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 2;
 template <typename Decode>
 void float_panel(const PanelTask& task, const Decode& decode_part) {
   const size_t rows = task.x_rows(), columns = task.x.columns;
-  float* sums = panel_sums();
+  alignas(64) float sums[kRowsAtOnce * kPanelRows];
   alignas(64) float decoded[kChunk * kPanelRows];
   for (size_t begin = 0; begin < rows; begin += kRowsAtOnce) {
     const size_t n = std::min(rows - begin, kRowsAtOnce);

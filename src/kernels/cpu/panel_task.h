@@ -72,9 +72,6 @@ struct LevelBytes {
   float middle, unit = 1;
 };
 
-/// The panel's sums of up to kRowsAtOnce rows of x, [row][kPanelRows]: memory of the thread.
-float* panel_sums();
-
 /// The products of packed matrices by words.
 void multiply_words(const PanelTask& task);
 /// The products of matrices of floats, and of packed types whose q stand for any `numbers`.

@@ -110,11 +110,11 @@ template <uint32_t kBits>
 void pack_rows(const PanelLayout& layout, std::span<const std::byte* const> rows, uint32_t flip,
                std::byte* first_block) {
   // Some blocks of a row at once: rows that are a power of two apart share few places of a cache.
-  constexpr uint64_t kAtOnce = 8;
-  const uint64_t whole = layout.columns / kBlockColumns;
-  for (uint64_t some = 0; some < layout.blocks; some += kAtOnce) {
+  constexpr size_t kAtOnce = 8;
+  const size_t whole = layout.columns / kBlockColumns;
+  for (size_t some = 0; some < layout.blocks; some += kAtOnce) {
     for (uint32_t r = 0; r < rows.size(); ++r) {
-      for (uint64_t b = some; b < std::min(some + kAtOnce, layout.blocks); ++b) {
+      for (size_t b = some; b < std::min(some + kAtOnce, layout.blocks); ++b) {
         const std::byte* from = rows[r] + b * kBlockColumns * kBits / 8;
         std::byte* to = first_block + b * layout.block_bytes;
         if (b < whole) {
@@ -150,12 +150,12 @@ class RowScales {
 
   void write() const {
     const WeightFormat& format = *layout_.format;
-    const uint64_t groups = layout_.columns / format.group;
-    for (uint64_t g = 0; g < groups; ++g) group(g);
+    const size_t groups = layout_.columns / format.group;
+    for (size_t g = 0; g < groups; ++g) group(g);
     if (layout_.has_zeros) {
-      for (uint64_t g = 0; g < groups; ++g) put(layout_.zeros, g, uint8_t(zeros_[g]));
+      for (size_t g = 0; g < groups; ++g) put(layout_.zeros, g, uint8_t(zeros_[g]));
     }
-    for (uint64_t s = 0; s < layout_.columns / 256; ++s) {
+    for (size_t s = 0; s < layout_.columns / 256; ++s) {
       if (layout_.scale == PanelScale::kBytes) copy(layout_.supers, s, zeros_ + 2 * s, 2);
       if (layout_.scale != PanelScale::kPairs) continue;
       copy(layout_.supers, s, block(s), 2);
@@ -164,20 +164,20 @@ class RowScales {
   }
 
  private:
-  void copy(uint64_t part, uint64_t i, const std::byte* from, size_t bytes) const {
+  void copy(size_t part, size_t i, const std::byte* from, size_t bytes) const {
     std::memcpy(panel_ + part + (i * kPanelRows + row_) * bytes, from, bytes);
   }
   template <typename T>
-  void put(uint64_t part, uint64_t i, T value) const {
+  void put(size_t part, size_t i, T value) const {
     std::memcpy(panel_ + part + (i * kPanelRows + row_) * sizeof(T), &value, sizeof(T));
   }
-  const std::byte* block(uint64_t s) const {
+  const std::byte* block(size_t s) const {
     return scales_ + s * (layout_.format->scale == ScaleType::kPairs4 ? 20 : 16);
   }
 
-  void group(uint64_t g) const {
+  void group(size_t g) const {
     const WeightFormat& format = *layout_.format;
-    const auto byte = [&](const std::byte* at, uint64_t i) { return uint32_t(at[i]); };
+    const auto byte = [&](const std::byte* at, size_t i) { return uint32_t(at[i]); };
     switch (format.scale) {
       case ScaleType::kE8M0:
         return put(layout_.scales, g, e8m0_to_bf16(uint8_t(scales_[g])));
@@ -215,11 +215,11 @@ class RowScales {
 struct Affine {
   float scale, offset;
 };
-Affine affine_at(const PanelLayout& layout, const std::byte* panel, uint64_t g, uint32_t row) {
-  const uint64_t at = g * kPanelRows + row;
-  const auto byte = [&](uint64_t part) { return uint8_t(panel[part + at]); };
-  const auto super = [&](uint64_t part) {
-    const uint64_t i = g * layout.group / 256 * kPanelRows + row;
+Affine affine_at(const PanelLayout& layout, const std::byte* panel, size_t g, uint32_t row) {
+  const size_t at = g * kPanelRows + row;
+  const auto byte = [&](size_t part) { return uint8_t(panel[part + at]); };
+  const auto super = [&](size_t part) {
+    const size_t i = g * layout.group / 256 * kPanelRows + row;
     return number_at(DType::kF16, panel + part + 2 * i);
   };
   if (layout.scale == PanelScale::kBytes) {
@@ -232,7 +232,7 @@ Affine affine_at(const PanelLayout& layout, const std::byte* panel, uint64_t g, 
   const DType dtype = layout.scale == PanelScale::kF16    ? DType::kF16
                       : layout.scale == PanelScale::kBF16 ? DType::kBF16
                                                           : DType::kF32;
-  const auto number = [&](uint64_t part) {
+  const auto number = [&](size_t part) {
     return number_at(dtype, panel + part + at * dtype_bytes(dtype));
   };
   return {number(layout.scales), layout.has_offsets ? number(layout.offsets) : 0.0f};
@@ -241,7 +241,10 @@ Affine affine_at(const PanelLayout& layout, const std::byte* panel, uint64_t g, 
 }  // namespace
 
 PanelLayout::PanelLayout(DType type, uint64_t row_count, uint64_t column_count)
-    : dtype(type), rows(row_count), columns(column_count), format(&weight_format(type)) {
+    : dtype(type),
+      rows(size_t(row_count)),
+      columns(size_t(column_count)),
+      format(&weight_format(type)) {
   low_bits = format->low_bits();
   high_bits = format->high_bits();
   group = format->group;
@@ -253,34 +256,34 @@ PanelLayout::PanelLayout(DType type, uint64_t row_count, uint64_t column_count)
   if (format->offset == Offset::kNextZero) middle = 1;
   has_offsets = format->offset == Offset::kStored;
   has_zeros = format->has_zeros();
-  blocks = ceil_div(columns, uint64_t{kBlockColumns});
-  groups = ceil_div(blocks * kBlockColumns, uint64_t{group});
-  const auto part = [&](uint64_t& begin, uint64_t bytes) {
+  blocks = ceil_div(columns, size_t{kBlockColumns});
+  groups = ceil_div(blocks * kBlockColumns, size_t{group});
+  const auto part = [&](size_t& begin, size_t bytes) {
     begin = panel_bytes;
-    panel_bytes += round_up<uint64_t>(bytes, kFourBytes);
+    panel_bytes += round_up<size_t>(bytes, kFourBytes);
   };
-  const uint64_t each = groups * kPanelRows * scale_bytes(scale);
-  const uint64_t super = columns / 256 * kPanelRows * 2;
+  const size_t each = groups * kPanelRows * scale_bytes(scale);
+  const size_t super = columns / 256 * kPanelRows * 2;
   part(scales, each);
   part(offsets, has_offsets ? each : 0);
   part(supers, scale >= PanelScale::kBytes ? super : 0);
   part(super_offsets, scale == PanelScale::kPairs ? super : 0);
   part(zeros, has_zeros ? groups * kPanelRows : 0);
-  block_bytes = uint64_t{kFourBytes} * (low_bits + high_bits);
+  block_bytes = size_t{kFourBytes} * (low_bits + high_bits);
   part(first_block, blocks * block_bytes);
 }
 
-void pack_panels(const PanelLayout& layout, std::span<const std::byte> streams, uint64_t first,
-                 uint64_t last, std::byte* to) {
+void pack_panels(const PanelLayout& layout, std::span<const std::byte> streams, size_t first,
+                 size_t last, std::byte* to) {
   const WeightFormat& format = *layout.format;
   const auto offsets = stream_offsets(format, layout.rows, layout.columns);
   TOK_CHECK(streams.size() >= offsets.back());
   const uint32_t flip = format.bits == 8 && layout.middle == 128 ? 0x80808080u : 0;
-  for (uint64_t p = first; p < last; ++p) {
+  for (size_t p = first; p < last; ++p) {
     std::byte* panel = to + (p - first) * layout.panel_bytes;
     std::memset(panel, 0, size_t(layout.first_block));
     std::vector<const std::byte*> low, high;
-    for (uint64_t row = p * kPanelRows; row < std::min((p + 1) * kPanelRows, layout.rows); ++row) {
+    for (size_t row = p * kPanelRows; row < std::min((p + 1) * kPanelRows, layout.rows); ++row) {
       const auto stream = [&](Stream s) {
         return streams.data() + offsets[size_t(s)] +
                row * stream_row_bytes(format, s, layout.columns);
@@ -306,7 +309,7 @@ float panel_value(const PanelLayout& layout, uint32_t q) {
   return float(q) - float(layout.middle);
 }
 
-void unpack_panel_row(const PanelLayout& layout, const std::byte* panels, uint64_t row,
+void unpack_panel_row(const PanelLayout& layout, const std::byte* panels, size_t row,
                       std::span<float> out) {
   TOK_CHECK(row < layout.rows && out.size() == layout.columns);
   const std::byte* panel = panels + row / kPanelRows * layout.panel_bytes;
@@ -322,7 +325,7 @@ void unpack_panel_row(const PanelLayout& layout, const std::byte* panels, uint64
     return low | bits_at(block + kFourBytes * layout.low_bits, layout.high_bits) << layout.low_bits;
   };
   for (size_t first = 0; first < out.size(); first += layout.group) {
-    const uint64_t g = first / layout.group;
+    const size_t g = first / layout.group;
     const Affine affine = affine_at(layout, panel, g, in_panel);
     const float zero =
         layout.has_zeros ? float(uint8_t(panel[layout.zeros + g * kPanelRows + in_panel])) : 0.0f;

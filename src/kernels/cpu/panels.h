@@ -49,7 +49,7 @@ struct PanelLayout {
   PanelLayout(DType dtype, uint64_t rows, uint64_t columns);
 
   DType dtype;
-  uint64_t rows, columns;
+  size_t rows, columns;
   uint32_t low_bits, high_bits;
   uint32_t group;  // columns that share a scale
   PanelScale scale;
@@ -58,20 +58,20 @@ struct PanelLayout {
   bool has_offsets;     // o is stored
   bool has_zeros;       // z is subtracted from q, too
   const WeightFormat* format;
-  uint64_t blocks, groups;
-  uint64_t scales = 0, offsets = 0, supers = 0, super_offsets = 0, zeros = 0, first_block = 0;
-  uint64_t block_bytes = 0, panel_bytes = 0;
+  size_t blocks, groups;
+  size_t scales = 0, offsets = 0, supers = 0, super_offsets = 0, zeros = 0, first_block = 0;
+  size_t block_bytes = 0, panel_bytes = 0;
 
-  uint64_t panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
-  uint64_t bytes() const { return panels() * panel_bytes; }
+  size_t panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
+  uint64_t bytes() const { return uint64_t{panels()} * panel_bytes; }
 };
 
 /// Writes panels [first, last) of a matrix whose streams are at hand. `to` is the first panel.
-void pack_panels(const PanelLayout& layout, std::span<const std::byte> streams, uint64_t first,
-                 uint64_t last, std::byte* to);
+void pack_panels(const PanelLayout& layout, std::span<const std::byte> streams, size_t first,
+                 size_t last, std::byte* to);
 
 /// A row as f32, equal to what unpack_row() of packing.h gives. `out` has a row's length.
-void unpack_panel_row(const PanelLayout& layout, const std::byte* panels, uint64_t row,
+void unpack_panel_row(const PanelLayout& layout, const std::byte* panels, size_t row,
                       std::span<float> out);
 
 /// The numbers that the q of a format stand for before s, o and z: 256 at most.

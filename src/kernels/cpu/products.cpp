@@ -1,20 +1,11 @@
 #include "kernels/cpu/products.h"
 
-#include <hwy/aligned_allocator.h>
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "kernels/cpu/panel_task.h"
 
 namespace tokamak {
-
-float* panel_sums() {
-  static thread_local const hwy::AlignedFreeUniquePtr<float[]> sums =
-      hwy::AllocateAligned<float>(kRowsAtOnce * kPanelRows);
-  return sums.get();
-}
-
 namespace {
 
 /// Whether the products of the matrix go by words of x.

@@ -3,7 +3,10 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
+#include <vector>
 
 namespace tokamak {
 namespace {
@@ -16,19 +19,52 @@ constexpr auto kSpin = std::chrono::microseconds(50);
 
 }  // namespace
 
-ThreadPool::ThreadPool(uint32_t threads) : shares_(threads) {
-  workers_.reserve(threads - 1);
-  for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { serve(i); });
-}
+class ThreadPool::Workers {
+ public:
+  explicit Workers(uint32_t threads) : shares_(threads) {
+    for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { serve(i); });
+  }
+  ~Workers();
+  uint32_t threads() const { return uint32_t(shares_.size()); }
+  void run(size_t pieces, Call call);
 
-ThreadPool::~ThreadPool() {
+ private:
+  /// A thread's share of a job. The upper half of `next` is the job, the lower half the first of
+  /// its pieces that nobody has; kClosed: there is none. Threads advance it by compare and
+  /// exchange, which succeeds only while the job lasts: once all its pieces are done, all shares
+  /// are closed.
+  struct alignas(64) Share {
+    std::atomic<uint64_t> next = kClosed;
+  };
+
+  void serve(uint32_t thread);
+  void work(uint32_t thread, uint32_t job);
+  bool take(uint32_t share, uint32_t job, size_t& taken);
+  /// The first piece of a share.
+  size_t begin_of(uint32_t share, size_t pieces) const { return pieces * share / threads(); }
+
+  std::atomic<uint32_t> jobs_ = 0;  // how many there were: what workers look at and wait for
+  std::atomic<bool> ends_ = false;
+  // The job at hand; written while there is none.
+  std::atomic<size_t> pieces_ = 0, grain_ = 1;
+  std::atomic<const void*> context_ = nullptr;
+  std::atomic<void (*)(const void*, size_t, size_t)> function_ = nullptr;
+  alignas(64) std::atomic<size_t> done_ = 0;
+  std::atomic<bool> is_busy_ = false;  // a caller is in run()
+  std::vector<Share> shares_;
+  std::vector<std::thread> workers_;
+
+  static constexpr uint64_t kClosed = 0xffffffff;
+};
+
+ThreadPool::Workers::~Workers() {
   ends_ = true;
   ++jobs_;
   jobs_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_ranges(size_t pieces, Call call) {
+void ThreadPool::Workers::run(size_t pieces, Call call) {
   if (pieces == 0) return;
   if (workers_.empty() || pieces == 1 || pieces >= kClosed || is_busy_.exchange(true)) {
     return call.function(call.context, 0, pieces);
@@ -52,7 +88,7 @@ void ThreadPool::run_ranges(size_t pieces, Call call) {
 }
 
 /// Does pieces of a job for as long as there are some: of the thread's own share, then of others.
-void ThreadPool::work(uint32_t thread, uint32_t job) {
+void ThreadPool::Workers::work(uint32_t thread, uint32_t job) {
   size_t taken = 0;
   for (uint32_t i = 0; i < threads(); ++i) {
     const uint32_t share = (thread + i) % threads();
@@ -63,7 +99,7 @@ void ThreadPool::work(uint32_t thread, uint32_t job) {
 }
 
 /// Does a few pieces of a share, and adds their number to `taken`. False if it has none.
-bool ThreadPool::take(uint32_t share, uint32_t job, size_t& taken) {
+bool ThreadPool::Workers::take(uint32_t share, uint32_t job, size_t& taken) {
   std::atomic<uint64_t>& next = shares_[share].next;
   uint64_t seen = next.load(std::memory_order_acquire);
   const uint64_t first = seen & kClosed;
@@ -80,7 +116,7 @@ bool ThreadPool::take(uint32_t share, uint32_t job, size_t& taken) {
   return true;
 }
 
-void ThreadPool::serve(uint32_t thread) {
+void ThreadPool::Workers::serve(uint32_t thread) {
   uint32_t job = 0;
   while (!ends_) {
     const auto until = std::chrono::steady_clock::now() + kSpin;
@@ -98,6 +134,18 @@ void ThreadPool::serve(uint32_t thread) {
     job = now;
     work(thread, job);
   }
+}
+
+ThreadPool::ThreadPool(uint32_t threads) : workers_(std::make_unique<Workers>(threads)) {}
+
+ThreadPool::~ThreadPool() = default;
+
+uint32_t ThreadPool::threads() const {
+  return workers_->threads();
+}
+
+void ThreadPool::run_ranges(size_t pieces, Call call) {
+  workers_->run(pieces, call);
 }
 
 }  // namespace tokamak

@@ -156,10 +156,11 @@ void decode(const PanelTask& task, const LevelBytes& levels, size_t first, size_
   }
 }
 
-/// kRows rows of x by decoded blocks; their sums so far are in `sums`, [row][kPanelRows].
+/// kRows rows of x by decoded blocks; their sums so far are in `sums`, [row][kPanelRows]. All
+/// formats share it.
 template <size_t kRows, bool kHalves>
-HWY_INLINE void tile(const PanelTask& task, const Decoded& from, size_t i, size_t first,
-                     size_t count, float* sums) {
+HWY_NOINLINE void tile(const PanelTask& task, const Decoded& from, size_t i, size_t first,
+                       size_t count, float* sums) {
   const Floats f;
   const size_t blocks = task.layout->blocks;
   const int16_t* x[kRows];
@@ -206,7 +207,7 @@ template <int kLow, int kHigh, bool kLevels, bool kHalves>
 void many_rows(const PanelTask& task) {
   const LevelBytes levels(*task.layout);
   const size_t rows = task.x_rows(), blocks = task.layout->blocks;
-  float* sums = panel_sums();
+  alignas(64) float sums[kRowsAtOnce * kPanelRows];
   Decoded decoded;
   for (size_t begin = 0; begin < rows; begin += kRowsAtOnce) {
     const size_t n = std::min(rows - begin, kRowsAtOnce);

@@ -15,13 +15,14 @@ const SUGGESTED = [
 ];
 
 /**
- * The page's address may choose: ?model=NAME-OR-URL &cpu &limits=default &wait=asyncify &context=N
+ * The page's address may choose: ?model=NAME-OR-URL &cpu &webgpu &limits=default &wait=asyncify &context=N
  * &selfTest=0 &pooling=mean
  */
 export function settings(id = "model"): { model: string | null; options: OpenOptions } {
   const asked = new URLSearchParams(location.search);
   const options: OpenOptions = {};
   if (asked.has("cpu")) options.backend = "cpu";
+  if (asked.has("webgpu")) options.backend = "webgpu";
   if (asked.get("limits") === "default") options.defaultLimits = true;
   const wait = asked.get("wait");
   if (wait === "asyncify" || wait === "jspi") options.wait = wait;
@@ -44,7 +45,7 @@ const PHASES: Record<Progress["phase"], string> = {
   read: "Reading",
   "self-test": "Testing the kernels on this device",
   compile: "Compiling the kernels",
-  upload: "Loading the weights into the GPU",
+  upload: "Loading the weights",
   ready: "Ready",
 };
 
@@ -57,10 +58,15 @@ function told(progress: Progress): string {
   return `${PHASES[phase]}${amount}${speed}`;
 }
 
+/** The name of the GPU, or the processor, after "on". */
+function placeOf({ backend, name }: Check["adapter"]): string {
+  return backend === "cpu" ? "the processor" : name;
+}
+
 function verdictText(found: Check): string {
   if (!found.runs) return found.reason ?? "It does not run here.";
   const size = found.download > 0 ? `${bytes(found.download)} to download` : "all of it is in this browser";
-  const device = found.model ? `, ${bytes(found.model.memory.total)} on the GPU, ${found.model.context} tokens of context` : "";
+  const device = found.model ? `, ${bytes(found.model.memory.total)} on ${found.adapter.backend === "cpu" ? "the processor" : "the GPU"}, ${found.model.context} tokens of context` : "";
   const fit = { fits: "It fits this device", tight: "It may be too much for this device", "too-large": "It is too large for this device", unsupported: "It does not run here" };
   return `${fit[found.verdict]}: ${size}${device}.`;
 }
@@ -183,7 +189,7 @@ export function opener<T extends Look>(
       });
       tellStops(engine);
       const { model, adapter } = engine;
-      status.textContent = `${model.name}: ${model.architecture}, ${model.quantization}, ${bytes(model.memory.total)} on ${adapter.name}.`;
+      status.textContent = `${model.name}: ${model.architecture}, ${model.quantization}, ${bytes(model.memory.total)} on ${placeOf(adapter)}.`;
       opened(engine, title);
     });
 

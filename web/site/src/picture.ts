@@ -45,7 +45,7 @@ export function picture(report: BenchReport, engine: Engine): HTMLCanvasElement 
   const { model, adapter } = engine;
   write(model.name, EDGE, 92, 44, ink, 700);
   write(`${model.architecture}, ${model.quantization}, ${bytes(model.memory.weights)} of weights`, EDGE, 134, 26, faint);
-  write(`${adapter.name}, in a browser tab`, EDGE, 170, 26, faint);
+  write(`${adapter.backend === "cpu" ? "On the processor" : adapter.name}, in a browser tab`, EDGE, 170, 26, faint);
 
   const tests = report.tests.slice(0, TESTS);
   const step = (WIDTH - 2 * EDGE) / Math.max(2, tests.length);

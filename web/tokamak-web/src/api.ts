@@ -34,7 +34,11 @@ export interface Progress {
 }
 
 export interface OpenOptions {
-  backend?: "webgpu" | "cpu";
+  /**
+   * `auto`, unless given: the GPU where there is one, else the processor (`cpu`), with a notice. `webgpu` takes a software driver as
+   * well; `cpu-reference` is the plain code that kernels are checked against, and slow.
+   */
+  backend?: "auto" | "webgpu" | "cpu" | "cpu-reference";
   /** Tokens; the model's own, or what the device has room for, unless given. */
   context?: number;
   kv?: "auto" | "f16" | "f32";

@@ -1,6 +1,7 @@
 // Types of the API: what is known of a device and of a model on it. Sizes are bytes, times seconds.
 
 export interface Adapter {
+  backend: "webgpu" | "cpu";
   name: string;
   driver: string;
   features: string[];

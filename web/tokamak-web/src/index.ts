@@ -112,7 +112,7 @@ function keepUp(connection: Connection, opening: Opening, { worker }: OpenOption
 
 /** The ladder, where the work of the GPU is not cut as the page says; it may have to tell of the last start. */
 async function climb({ backend, submitDispatches, onNotice }: OpenOptions): Promise<SubmitLadder | undefined> {
-  if (backend === "cpu" || submitDispatches !== undefined) return undefined;
+  if (backend?.startsWith("cpu") || submitDispatches !== undefined) return undefined;
   const ladder = submitLadder();
   const { dispatches, isLowered } = await ladder.begin();
   if (isLowered) {

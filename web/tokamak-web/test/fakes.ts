@@ -39,6 +39,7 @@ export class FakeModule implements SessionModule {
 }
 
 export const DEVICE = {
+  backend: "webgpu",
   name: "fake GPU",
   driver: "",
   features: ["shader-f16"],

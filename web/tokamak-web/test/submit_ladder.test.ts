@@ -161,7 +161,7 @@ test("what the page asks for stays, and the CPU has no steps", async () => {
   const stored = new Map([["tokamak.submit", JSON.stringify({ browser: navigator.userAgent, step: 2, isTrying: false })]]);
   const { opened } = await opening({}, stored);
   expect(opened).toEqual([[8, true]]);
-  for (const options of [{ submitDispatches: 0 }, { backend: "cpu" as const }]) {
+  for (const options of [{ submitDispatches: 0 }, { backend: "cpu" as const }, { backend: "cpu-reference" as const }]) {
     const module = new FakeModule(RUNS);
     await open("https://x.invalid/m/", { ...options, worker: fakeWorker(module) as never, wasm: WASM });
     expect(module.calls.find(({ verb }) => verb === "open")?.values).toMatchObject(options);

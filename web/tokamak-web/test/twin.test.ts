@@ -51,9 +51,12 @@ test.runIf(isTwin)("it waits for the browser's GPU in the middle of the C++", as
   };
   const module = await started({ requestAdapter } as unknown as GPU);
   for (let i = 1; i <= 2; i += 1) {
-    await expect(module.call("adapter", {})).rejects.toMatchObject({ code: "device" });
+    await expect(module.call("adapter", { backend: "webgpu" })).rejects.toMatchObject({ code: "device" });
     expect(asked).toBe(i);
   }
+  const processor = { backend: "cpu", driver: "WebAssembly SIMD, 1 thread" };
+  expect(await module.call("adapter", {})).toMatchObject(processor);
+  expect(asked).toBe(3);
 });
 
 test.runIf(isTwin).each([...models.keys()])("%s", { timeout: 120_000 }, async (name) => {
