@@ -210,11 +210,10 @@ typedef enum {
 TOKAMAK_API tokamak_next tokamak_stream_next(tokamak_stream* stream, double timeout,
                                              tokamak_piece* piece);
 
-/* Says that tokamak_stream_next() has something to give, the end included; by the model's thread:
- * wakes an event loop, which then takes what there is with a timeout of 0. */
+/* Wakes an event loop, by the model's thread: tokamak_stream_next() has something to give at once. */
 typedef void (*tokamak_ready)(void* user);
-/* Calls `ready` whenever the stream has more, and at once where it has. NULL ends that; it is not
- * called any more once that call, or tokamak_stream_free(), has returned. */
+/* Calls `ready` whenever the stream has more or ends, and at once where it has. NULL ends that; it
+ * is not called any more once that call, or tokamak_stream_free(), has returned. */
 TOKAMAK_API void tokamak_stream_on_ready(tokamak_stream* stream, tokamak_ready ready, void* user);
 
 /* The result of a request; `size` is sizeof(tokamak_result) as the caller knows it: later versions

@@ -19,7 +19,7 @@ TOKAMAK_API tokamak_call* tokamak_model_call(tokamak_model* model, const char* p
 TOKAMAK_API void tokamak_call_free(tokamak_call* call);
 /* The rest of the answer is then an error. Any thread. */
 TOKAMAK_API void tokamak_call_cancel(tokamak_call* call);
-/* As tokamak_stream_on_ready(). */
+/* Does the same as tokamak_stream_on_ready(). */
 TOKAMAK_API void tokamak_call_on_ready(tokamak_call* call, tokamak_ready ready, void* user);
 
 /* A part of an answer: of a stream one event, without what frames it; else the whole body. `size`

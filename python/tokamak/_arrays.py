@@ -32,15 +32,13 @@ def ids_of(tokens: Sequence[int]) -> Any:
 
 def floats_of(samples: Any) -> Any:
     """Numbers as the library takes them, without a copy where they are an array of float32."""
-    if not hasattr(samples, "__array_interface__") and not isinstance(samples, (bytes, bytearray, memoryview, array.array)):
-        samples = array.array("f", samples)
-    view = memoryview(samples)
-    if view.ndim != 1 or view.format != "f":
-        raise Error(f"The samples have {view.ndim} dimensions of format \"{view.format}\", expected one of float32: "
-                    f"a channel.", c.ErrorCode.USAGE)
-    if view.readonly or not view.c_contiguous:
-        view = memoryview(array.array("f", view.tolist()))
-    return (ctypes.c_float * len(view)).from_buffer(view)
+    if numpy is not None:
+        made: Any = numpy.require(samples, dtype=numpy.float32, requirements=["C", "W"])
+        if made.ndim != 1:
+            raise Error(f"The samples have {made.ndim} dimensions, expected one: a single channel.", c.ErrorCode.USAGE)
+        return (ctypes.c_float * len(made)).from_buffer(memoryview(made))
+    numbers = array.array("f", samples)
+    return (ctypes.c_float * len(numbers)).from_buffer(numbers)
 
 
 def room_for(count: int) -> Any:

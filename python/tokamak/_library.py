@@ -98,7 +98,7 @@ class Library:
 
 
 def text_at(pointer: Optional[int], count: int = -1) -> str:
-    """The text at an address: so many bytes, or up to its zero."""
+    """The text at an address: `count` bytes of it, or up to its zero."""
     return ctypes.string_at(pointer, count).decode(errors="replace") if pointer else ""
 
 

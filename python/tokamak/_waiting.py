@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, Generic, List, Optional, TypeVar
+from typing import Any, AsyncIterator, Generic, Iterator, List, Optional, Tuple, TypeVar
 
 from . import _declarations as c
 from ._errors import Error
@@ -11,6 +11,7 @@ from ._handles import POLL_SECONDS, ModelHandle, called_back, in_callback, owned
 from ._library import library
 
 T = TypeVar("T")
+Own = TypeVar("Own", bound="Waiting[Any]")
 
 
 class Waiting(Generic[T]):
@@ -54,16 +55,16 @@ class Waiting(Generic[T]):
         if not self._has_ended:
             self.cancel()
 
-    def __enter__(self) -> Any:
+    def __enter__(self: Own) -> Own:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[T]:
         return self
 
-    def __aiter__(self) -> Any:
+    def __aiter__(self) -> AsyncIterator[T]:
         return self
 
     def __next__(self) -> T:
@@ -93,7 +94,7 @@ class Waiting(Generic[T]):
             self.cancel()
             raise
 
-    def _take(self, timeout: float) -> Any:
+    def _take(self, timeout: float) -> Tuple[int, Any]:
         """The kind of what has come, and the piece."""
         self._model.check_process()
         if in_callback() and timeout > 0:

@@ -124,9 +124,18 @@ Result<std::shared_ptr<CallState>> Calls::begin(const std::shared_ptr<StreamLoop
 
 void Calls::start(EngineLoop& loop, const std::shared_ptr<CallState>& call,
                   openai::PreparedRequest request) {
-  service_->begin_prepared(std::move(request), sink_of(call, [&loop, own = call.get()] {
-                             return own->is_cancelled || loop.is_closing();
-                           }));
+  const auto is_cancelled = [&loop, own = call.get()] {
+    return own->is_cancelled || loop.is_closing();
+  };
+  const openai::Dialect dialect = request.dialect;
+  const auto begun = guarded([&]() -> Result<void> {
+    service_->begin_prepared(std::move(request), sink_of(call, is_cancelled));
+    return {};
+  });
+  if (!begun) {
+    const openai::Refusal refused(openai::api_error(begun.error()));
+    openai::Service::give({.dialect = dialect, .work = refused}, sink_of(call, {}));
+  }
   go_on(loop);
 }
 
@@ -134,7 +143,11 @@ void Calls::go_on(EngineLoop& loop) {
   if (is_job_next_ || !service_->has_jobs()) return;
   is_job_next_ = loop.post([this, &loop](Engine&) {
     is_job_next_ = false;
-    if (service_->has_jobs()) service_->run_job();
+    const auto ran = guarded([&]() -> Result<void> {
+      if (service_->has_jobs()) service_->run_job();
+      return {};
+    });
+    if (!ran) service_->cancel_all();  // a job may be half changed
     go_on(loop);
   });
 }

@@ -1,5 +1,6 @@
 #include "api/model_state.h"
 #include "base/splitmix.h"
+#include "engine/logits.h"
 #include "engine/task.h"
 #include "engine/text_request.h"
 
@@ -154,7 +155,7 @@ Result<std::vector<float>> Model::logits(std::span<const uint32_t> ids,
   TOK_TRY(check_task(state_->engine().compiled(), Task::kText));
   return run_and_wait<std::vector<float>>(
       state_->loop->loop(), options,
-      [=](Engine& engine, const LogitsOptions& own) { return engine.logits(ids, own); });
+      [=](Engine& engine, const LogitsOptions& own) { return logits_after(engine, ids, own); });
 }
 
 Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string> texts,

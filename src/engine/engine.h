@@ -28,7 +28,6 @@
 #include "text/tokenizer/gguf_vocab.h"
 #include "text/tokenizer/tokenizer.h"
 #include "tokamak/embedding.h"
-#include "tokamak/logits.h"
 #include "tokamak/ranking.h"
 
 namespace tokamak {
@@ -126,12 +125,6 @@ class Engine {
                                              std::span<const ImageRef> images) const;
   Result<std::vector<uint32_t>> encode_with_images(std::string_view rendered,
                                                    std::span<const ImageRef> images) const;
-
-  /// The logits after the last of those tokens, or after each: rows of vocab floats. Requests of
-  /// the scheduler go on meanwhile. Errors: no tokens, more than fit, an id beyond the vocabulary,
-  /// an embedding model, kCancelled.
-  Result<std::vector<float>> logits(std::span<const uint32_t> ids,
-                                    const LogitsOptions& options = {});
 
   /// The scheduler of all text: many requests at once, as many as OpenOptions::sequences of them
   /// running. Errors: an embedding model, one that was opened for the logits of every token.

@@ -1,18 +1,19 @@
+#include "engine/logits.h"
+
 #include <algorithm>
 
-#include "engine/engine.h"
 #include "generate/call_errors.h"
 
 namespace tokamak {
 
-Result<std::vector<float>> Engine::logits(std::span<const uint32_t> ids,
-                                          const LogitsOptions& options) {
+Result<std::vector<float>> logits_after(Engine& engine, std::span<const uint32_t> ids,
+                                        const LogitsOptions& options) {
   if (ids.empty()) return fail(ErrorCode::kUsage, "There are no tokens to give logits after.");
-  const size_t vocab = compiled_.facts.vocab;
+  const size_t vocab = engine.compiled().facts.vocab;
   std::vector<float> rows((options.all ? ids.size() : 1) * vocab);
   Request request;
   request.prompt.assign(ids.begin(), ids.end());
-  TOK_TRY(request.adapter, adapter_number(files_, options.adapter));
+  TOK_TRY(request.adapter, adapter_number(engine.files(), options.adapter));
   request.params.max_tokens = 0;
   request.params.prompt_logprobs = options.all;
   request.callbacks.cancelled = options.cancelled;
@@ -22,10 +23,8 @@ Result<std::vector<float>> Engine::logits(std::span<const uint32_t> ids,
   request.logits = [&](std::span<const float> logits) {
     std::ranges::copy(logits, rows.end() - std::ptrdiff_t(vocab));
   };
-  std::vector<Request> requests;
-  requests.push_back(std::move(request));
-  TOK_TRY(const std::vector<Generation> ended, run(std::move(requests)));
-  if (ended.front().finish == FinishReason::kCancelled) return call_was_cancelled();
+  TOK_TRY(const Generation ended, engine.generate(std::move(request)));
+  if (ended.finish == FinishReason::kCancelled) return call_was_cancelled();
   return rows;
 }
 

@@ -7,6 +7,11 @@ import tokamak
 
 from conftest import DATA
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
 SPEECH = DATA / "speech"
 
 
@@ -54,6 +59,11 @@ def test_transcribes_files_bytes_and_samples(ears):
     with pytest.raises(tokamak.Error, match="doc"):
         whole.format("doc")
     assert isinstance(ears.transcribe([0.0] * 1600, language="en", fallback=False).text, str)
+    if numpy is not None:
+        silence = numpy.zeros(3200)  # float64, of which each second number is taken
+        assert isinstance(ears.transcribe(silence[::2], language="en", fallback=False).text, str)
+        with pytest.raises(tokamak.Error, match="2 dimensions"):
+            ears.transcribe(silence.reshape(2, -1))
     with pytest.raises(tokamak.Error):
         ears.transcribe(b"no sound")
 

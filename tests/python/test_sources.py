@@ -1,4 +1,5 @@
 """What is said twice is the same: headers, options, types, examples."""
+import os
 import re
 import subprocess
 import sys
@@ -7,6 +8,8 @@ import pytest
 import tokamak
 
 from conftest import SOURCE, STORYTELLER
+
+MYPY = [sys.executable, "-m", "mypy", "--cache-dir", str(SOURCE / "build" / "mypy")]
 
 
 def header(name):
@@ -37,8 +40,25 @@ def test_the_version_is_that_of_the_library():
 
 def test_types_check():
     pytest.importorskip("mypy", reason="mypy is not installed; ./dev setup check installs it")
-    done = subprocess.run([sys.executable, "-m", "mypy", "tokamak"], cwd=SOURCE / "python", capture_output=True, text=True)
+    done = subprocess.run([*MYPY, "tokamak"], cwd=SOURCE / "python", capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_know_the_options(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is not installed; ./dev setup check installs it")
+    (tmp_path / "program.py").write_text(
+        "import tokamak\n"
+        "model = tokamak.open('folder', context=64)\n"
+        "for piece in model.chat([], max_tokens=3): reveal_type(piece)\n"
+        "reveal_type(model.generate('Once').result.ids)\n"
+        "model.generate('Once', colour='red')\n"
+        "model.generate('Once', max_tokens='three')\n")
+    done = subprocess.run([*MYPY, "--enable-incomplete-feature=Unpack", "program.py"], cwd=tmp_path,
+                          env={**os.environ, "MYPYPATH": str(SOURCE / "python")}, capture_output=True, text=True)
+    assert re.search(r'program.py:3: note: Revealed type is "tokamak._run.Piece"', done.stdout), done.stdout
+    assert re.search(r'program.py:4: note: Revealed type is "builtins.list\[builtins.int\]"', done.stdout), done.stdout
+    assert re.search(r"program.py:5: error: .*colour", done.stdout), done.stdout
+    assert re.search(r"program.py:6: error: .*max_tokens", done.stdout), done.stdout
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (SOURCE / "examples" / "python").glob("*.py")))
