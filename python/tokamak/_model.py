@@ -205,8 +205,6 @@ class Model:
 
 
 def _request(options: Dict[str, Any]) -> Dict[str, Any]:
-    if isinstance(options.get("stop"), str):
-        options["stop"] = [options["stop"]]
     if isinstance(options.get("json_schema"), Mapping):
         options["json_schema"] = json.dumps(options["json_schema"])
     return options

@@ -21,16 +21,20 @@ _LISTENING = re.compile(r"Listening on (\S+)")
 _STOP_SECONDS = 10
 
 
-def _stop(process: "subprocess.Popen[str]", pid: int) -> None:
+def _stop(process: "subprocess.Popen[str]", log: IO[str], pid: int) -> None:
     """Ends the server: kindly, and where it does not go, at once."""
-    if os.getpid() != pid or process.poll() is not None:
+    if os.getpid() != pid:
         return
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    log.close()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 class Server:
@@ -40,33 +44,33 @@ class Server:
         self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log,
                                          text=True)
-        self._finalizer = weakref.finalize(self, _stop, self._process, os.getpid())
-        #: The address, such as http://127.0.0.1:8080.
-        self.url: str = self._address()
-
-    def _address(self) -> str:
-        assert self._process.stdout is not None
+        self._finalizer = weakref.finalize(self, _stop, self._process, self._log, os.getpid())
         try:
-            for line in self._process.stdout:
-                found = _LISTENING.search(line)
-                if found:
-                    return found[1]
+            #: The address, such as http://127.0.0.1:8080.
+            self.url: str = self._address()
         except BaseException:
             self.close()
             raise
+
+    def _address(self) -> str:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            found = _LISTENING.search(line)
+            if found:
+                return found[1]
         status = self._process.wait()
         raise Error(f"The server ended with {status} before it listened: {self.log().strip()}", c.ErrorCode.INVALID_INPUT)
 
     def log(self) -> str:
-        """What the server has written on its standard error."""
+        """What the server has written on its standard error so far; "" once it is closed."""
+        if self._log.closed:
+            return ""
         self._log.seek(0)
         return self._log.read()
 
     def close(self) -> None:
         """Ends the server."""
         self._finalizer()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
 
     def __enter__(self) -> str:
         return self.url

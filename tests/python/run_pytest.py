@@ -26,4 +26,4 @@ arguments = sys.argv[1:]
 if "--without-numpy" in arguments:
     arguments.remove("--without-numpy")
     sys.modules["numpy"] = None  # an import fails
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *arguments]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-W", "error", *arguments]))

@@ -79,6 +79,24 @@ def test_is_closed_by_another_thread_while_it_works():
     assert problems[0].code in (tokamak.ErrorCode.CANCELLED, tokamak.ErrorCode.USAGE)
 
 
+def test_closing_waits_for_calls_under_way():
+    model = opened()
+    began, ended = threading.Event(), threading.Event()
+
+    def work():
+        with model._handle.use():
+            began.set()
+            time.sleep(0.2)
+            ended.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    began.wait()
+    model.close()
+    assert ended.is_set()
+    thread.join()
+
+
 def test_tells_its_progress_which_may_cancel():
     seen = []
     with opened(on_progress=seen.append):
@@ -162,28 +180,39 @@ def test_ctrl_c_cancels_within_a_step(work):
 
 def test_ends_with_the_process_that_left_it_open():
     done = run_python(f"""
+        import asyncio, atexit
+        atexit.register(lambda: print(run.result.finish))  # runs after what tokamak registers
         import tokamak
-        model = tokamak.open({str(STORYTELLER)!r}, backend="cpu", context=512, on_notice=print)
-        runs = [model.generate("Once", max_tokens=400, end_ids=[]) for _ in range(3)]
-        next(runs[0])
+        model = tokamak.open({str(STORYTELLER)!r}, backend="cpu", context=2048, on_notice=print)
+        run = model.generate("Once", max_tokens=2000, end_ids=[])
+        asyncio.run(run.__anext__())
         model.cycle = [model]
         """)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stdout.split()[-1], done.stderr) == (0, "cancelled", "")
 
 
-def test_a_model_in_a_cycle_is_freed_by_whatever_thread_collects_it():
+def test_a_model_that_its_own_thread_collects_is_freed_by_another():
     done = run_python(f"""
-        import gc, tokamak
+        import gc, time, weakref
+        import tokamak
+        from tokamak import _declarations as c, _handles, _library
         gc.disable()
-        lost = tokamak.open({str(TINY)!r}, backend="cpu", context=64)
-        lost.cycle = lost
-        del lost
-        def collect(progress):
-            gc.collect()
-        model = tokamak.open({str(TINY)!r}, backend="cpu", context=64, on_progress=collect)
-        print(len(model.logits([3])))
+        model = tokamak.open({str(TINY)!r}, backend="cpu", context=64)
+        handle = weakref.ref(model._handle)
+        run = model.generate([3, 9], max_tokens=40, end_ids=[])
+        collect = c.Ready(_handles.called_back(lambda _: gc.collect()))
+        model.cycle, stream = [model, run], run._handle
+        del run, model
+        _library.library().stream_on_ready(stream, collect, None)
+        for _ in range(500):
+            if handle() is None:
+                break
+            time.sleep(0.01)
+        print(handle(), flush=True)
+        with tokamak.open({str(TINY)!r}, backend="cpu", context=64) as model:
+            print(len(model.logits([3])))
         """)
-    assert done.stdout.split() == ["512"], done.stderr
+    assert done.stdout.split() == ["None", "512"], done.stdout + done.stderr
 
 
 def test_the_library_that_is_missing_is_looked_for_everywhere(tmp_path):

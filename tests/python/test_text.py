@@ -18,6 +18,7 @@ def test_streams_pieces_that_are_the_text(story):
     assert [token for piece in pieces for token in piece.ids] == run.result.ids
     assert all(logprob <= 0 for piece in pieces for logprob in piece.logprobs)
     assert pieces[0].top_logprobs[0][0] == (pieces[0].ids[0], pieces[0].logprobs[0])
+    assert all([len(place) for place in piece.top_logprobs] == [2] * len(piece.ids) for piece in pieces)
     assert run.result.finish == "length"
     assert run.result.prompt_tokens == len(story.tokenize(ONCE))
     assert list(run) == [], "it has ended"
@@ -49,7 +50,7 @@ def test_takes_options_of_every_kind(story):
     assert story.generate(ONCE, temperature=0, max_tokens=20, stop=["zebra", " there"]).text == ","
     comma = story.generate(ONCE, temperature=0, max_tokens=1).result.ids[0]
     assert story.generate(ONCE, logit_bias={comma: -100}, **GREEDY).result.ids[0] != comma
-    assert story.generate(ONCE, end_ids=[comma], **GREEDY).result.finish == "end"
+    assert story.generate(ONCE, end_ids=[comma, 7], **GREEDY).result.finish == "end"
     assert story.generate(ONCE, choices=["yes", "no"], max_tokens=8).text in ("yes", "no")
     found = story.generate(ONCE, json_schema={"enum": ["red"]}, max_tokens=16).text
     assert found == '"red"'
