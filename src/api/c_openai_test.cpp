@@ -131,6 +131,17 @@ TEST_F(COpenAi, WorksInStepsOnWhatIsNoText) {
   EXPECT_NE(answer.parts.at(0).find("embedding"), std::string::npos);
 }
 
+TEST_F(COpenAi, GoesOnWithWorkOfSeveralSteps) {
+  open("mean");
+  std::string words, input;
+  for (int i = 0; i < 100; ++i) words += "fox ";
+  for (int i = 0; i < 24; ++i) input += (i > 0 ? ", \"" : "\"") + words + "\"";
+  const std::string body = R"({"input": [)" + input + "]}";
+  const Answer answer = ask("/v1/embeddings", body.c_str());
+  EXPECT_EQ(answer.status, 200) << answer.parts.at(0);
+  EXPECT_NE(answer.parts.at(0).find(R"("index": 23)"), std::string::npos);
+}
+
 TEST_F(COpenAi, WakesWhoWaitsElsewhere) {
   open();
   Bell bell;
@@ -172,7 +183,7 @@ TEST_F(COpenAi, CanBeCancelledAndClosed) {
   ASSERT_FALSE(closed.parts.empty());
   EXPECT_NE(closed.parts.back().find("cancelled"), std::string::npos) << closed.parts.back();
   tokamak_error* error = nullptr;
-  EXPECT_EQ(tokamak_model_call(model, "/v1/models", nullptr, &error), nullptr);
+  ASSERT_EQ(tokamak_model_call(model, "/v1/models", nullptr, &error), nullptr);
   EXPECT_STREQ(tokamak_error_message(error), "The model is closed.");
   tokamak_error_free(error);
 }
