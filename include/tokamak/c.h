@@ -210,7 +210,7 @@ typedef enum {
 TOKAMAK_API tokamak_next tokamak_stream_next(tokamak_stream* stream, double timeout,
                                              tokamak_piece* piece);
 
-/* Wakes an event loop, by the model's thread: tokamak_stream_next() has something to give at once. */
+/* Wakes an event loop, by the model's thread: tokamak_stream_next() has something to give. */
 typedef void (*tokamak_ready)(void* user);
 /* Calls `ready` whenever the stream has more or ends, and at once where it has. NULL ends that; it
  * is not called any more once that call, or tokamak_stream_free(), has returned. */
