@@ -1,6 +1,7 @@
-/* The C interface: a model on a device, asked for text, for C11 and whatever can call C; vectors
- * and scores are in c_vectors.h, sound is in c_speech.h, a hub of models in c_hub.h. It is stable:
- * functions and values stay, others may be added.
+/* The C interface: a model on a device, asked for text, for C11 and whatever can call C; vectors,
+ * scores and logits are in c_vectors.h, sound is in c_speech.h, the protocols of a server in
+ * c_openai.h, a hub of models in c_hub.h. It is stable: functions and values stay, others may be
+ * added.
  *
  *   tokamak_error* error = NULL;
  *   tokamak_model* model = tokamak_model_open(NULL, &error);
@@ -208,6 +209,12 @@ typedef enum {
  * where it returns TOKAMAK_STREAM_PIECE. */
 TOKAMAK_API tokamak_next tokamak_stream_next(tokamak_stream* stream, double timeout,
                                              tokamak_piece* piece);
+
+/* Wakes an event loop, by the model's thread: tokamak_stream_next() has something to give. */
+typedef void (*tokamak_ready)(void* user);
+/* Calls `ready` whenever the stream has more or ends, and at once where it has. NULL ends that; it
+ * is not called any more once that call, or tokamak_stream_free(), has returned. */
+TOKAMAK_API void tokamak_stream_on_ready(tokamak_stream* stream, tokamak_ready ready, void* user);
 
 /* The result of a request; `size` is sizeof(tokamak_result) as the caller knows it: later versions
  * of the library may have more at the end, and fill no more than that. */

@@ -1,5 +1,5 @@
-/* The C interface to vectors of texts and scores of documents; c.h describes handles, options and
- * errors. */
+/* The C interface to vectors of texts, scores of documents and logits of tokens; c.h describes
+ * handles, options and errors. */
 #pragma once
 #include "tokamak/c.h"
 
@@ -9,6 +9,7 @@ extern "C" {
 
 typedef struct tokamak_embed_options tokamak_embed_options;
 typedef struct tokamak_rerank_options tokamak_rerank_options;
+typedef struct tokamak_logits_options tokamak_logits_options;
 typedef struct tokamak_vectors tokamak_vectors;
 
 TOKAMAK_API tokamak_embed_options* tokamak_embed_options_new(void);
@@ -26,6 +27,9 @@ TOKAMAK_API tokamak_vectors* tokamak_model_embed(tokamak_model* model, const cha
 /* Vector `index`, and how many numbers it has. */
 TOKAMAK_API const float* tokamak_vectors_at(const tokamak_vectors* vectors, size_t index,
                                             size_t* dimensions);
+/* All of them as one block: `rows` vectors of `dimensions` numbers, one after the other. */
+TOKAMAK_API const float* tokamak_vectors_data(const tokamak_vectors* vectors, size_t* rows,
+                                              size_t* dimensions);
 TOKAMAK_API void tokamak_vectors_free(tokamak_vectors* vectors);
 
 TOKAMAK_API tokamak_rerank_options* tokamak_rerank_options_new(void);
@@ -42,6 +46,21 @@ TOKAMAK_API bool tokamak_model_rerank(tokamak_model* model, const char* query,
                                       const char* const* documents, size_t count,
                                       const tokamak_rerank_options* options, float* scores,
                                       tokamak_error** error);
+
+TOKAMAK_API tokamak_logits_options* tokamak_logits_options_new(void);
+TOKAMAK_API void tokamak_logits_options_free(tokamak_logits_options* options);
+/* Names: all, adapter; tokamak/logits.h describes them. */
+TOKAMAK_API bool tokamak_logits_options_set(tokamak_logits_options* options, const char* name,
+                                            const char* value, tokamak_error** error);
+/* Called between the steps of a call, by the model's thread. */
+TOKAMAK_API void tokamak_logits_options_on_step(tokamak_logits_options* options,
+                                                tokamak_cancelled cancelled, void* user);
+/* Writes the logits after the last of some tokens, or with `all` after each of them, row by row;
+ * blocks. `numbers`: how many `logits` has room for: those of the vocabulary (see
+ * tokamak_model_details()), for every row; another number is an error. `options` may be NULL. */
+TOKAMAK_API bool tokamak_model_logits(tokamak_model* model, const uint32_t* ids, size_t count,
+                                      const tokamak_logits_options* options, float* logits,
+                                      size_t numbers, tokamak_error** error);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,9 +31,11 @@
 #error "tokamak/tokamak.h needs C++23 (-std=c++23) and a standard library with std::expected."
 #endif
 
+#include "tokamak/call.h"
 #include "tokamak/embedding.h"
 #include "tokamak/error.h"
 #include "tokamak/generation.h"
+#include "tokamak/logits.h"
 #include "tokamak/model_options.h"
 #include "tokamak/ranking.h"
 #include "tokamak/request.h"
@@ -66,6 +69,10 @@ class Stream {
   std::optional<TextPiece> next();
   /// The same, but nothing as well when the time is over; ended() tells the two apart.
   std::optional<TextPiece> next(std::chrono::nanoseconds timeout);
+  /// Called by the model's thread whenever next() has something new, the end included, and at once
+  /// where it has: wakes an event loop. In place of TextRequest::notify; null ends it. Not after
+  /// the stream was dropped; until the call that drops it returns, a call may be under way.
+  void on_ready(std::function<void()> ready);
   /// Whether the request has ended and every piece was taken.
   bool ended() const;
   /// Cancels the request; result() then returns the text generated so far.
@@ -107,6 +114,18 @@ class Model {
   /// schema that is none or cannot be held, an image that is none, more images than fit or for a
   /// model that was opened for text, a model that writes no text, a closed model.
   Result<Stream> start(const TextRequest& request);
+
+  /// Begins a request of a protocol that `tokamak serve` answers, such as "/v1/chat/completions"
+  /// with the JSON of its body, and returns at once; docs/openai.md has the paths. "": a path that
+  /// is asked by GET. What the server answers with an error has that answer here, too. Errors: a
+  /// closed model, a model that speaks without a codec.
+  Result<Call> call(std::string_view path, std::string_view body = "");
+
+  /// The logits after the last of some tokens, before any rule of sampling, or after each of them:
+  /// rows of ModelDetails::vocabulary numbers; blocks. Errors: no tokens, more than the context
+  /// has, an id beyond the vocabulary, a model that writes no text, a closed model, kCancelled.
+  Result<std::vector<float>> logits(std::span<const uint32_t> ids,
+                                    const LogitsOptions& options = {});
 
   /// One vector per text; blocks. Texts are cut off or refused one by one, as the options say; an
   /// error names the text. Errors: a model that gives no embeddings, an unknown prompt, more

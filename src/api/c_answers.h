@@ -1,7 +1,10 @@
 // The common part of the functions of the C interface: no exception leaves them, and a failure
 // becomes a handle of an error.
 #pragma once
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -62,6 +65,34 @@ template <typename Options>
 bool set_option(Options& options, const char* name, const char* value, tokamak_error** error) {
   return is_done(error,
                  [&] { return set_by_name(options, text_or_empty(name), text_or_empty(value)); });
+}
+
+/// Copies what the caller knows of a struct whose first member is its size.
+template <typename T>
+void fill(T* known, const T& whole) {
+  const size_t size = std::min(known->size, sizeof(T));
+  if (size < sizeof whole.size) return;
+  std::memcpy(known, &whole, size);
+  known->size = size;
+}
+
+/// The next of a stream or a call, waiting for at most that many seconds; negative: without end.
+auto next_within(auto& stream, double timeout) {
+  constexpr double kMaxSeconds = 1e9;  // which nanoseconds can hold
+  if (timeout < 0) return stream.next();
+  return stream.next(std::chrono::nanoseconds(int64_t(std::min(timeout, kMaxSeconds) * 1e9)));
+}
+
+/// The same of its on_ready().
+void set_ready(auto& stream, tokamak_ready ready, void* user) {
+  is_done(nullptr, [&]() -> Result<void> {
+    if (ready == nullptr) {
+      stream.on_ready(nullptr);
+    } else {
+      stream.on_ready([=] { ready(user); });
+    }
+    return {};
+  });
 }
 
 /// Memory of malloc() with a copy of those bytes; the caller frees it.

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "tokamak/c.h"
+#include "tokamak/c_openai.h"
 #include "tokamak/c_vectors.h"
 
 namespace {
@@ -85,6 +86,7 @@ TEST_F(CMemory, OfHandlesIsMissedAsNull) {
   EXPECT_EQ(tokamak_options_new(), nullptr);
   EXPECT_EQ(tokamak_request_new(), nullptr);
   EXPECT_EQ(tokamak_embed_options_new(), nullptr);
+  EXPECT_EQ(tokamak_logits_options_new(), nullptr);
   EXPECT_EQ(tokamak_rerank_options_new(), nullptr);
   allocations_left = -1;
 }
@@ -119,6 +121,24 @@ TEST_F(CMemory, OfStartingIsMissedAsAnError) {
   EXPECT_TRUE(tokamak_stream_result(stream, &result, nullptr)) << "the model is as it was";
   EXPECT_GT(result.count, 0u);
   tokamak_stream_free(stream);
+}
+
+TEST_F(CMemory, OfCallsIsMissedAsAnError) {
+  model = tokamak_model_open(options, nullptr);
+  ASSERT_NE(model, nullptr);
+  constexpr const char* kBody = R"({"prompt": "Once", "max_tokens": 2, "temperature": 0})";
+  tokamak_call* call = nullptr;
+  const auto begin = [&](tokamak_error** error) {
+    call = tokamak_model_call(model, "/v1/completions", kBody, error);
+    return call != nullptr;
+  };
+  EXPECT_GT(fail_each_allocation(begin), 10);
+  tokamak_answer_part part = {};
+  part.size = sizeof part;
+  ASSERT_EQ(tokamak_call_next(call, -1, &part), TOKAMAK_STREAM_PIECE) << "the model is as it was";
+  EXPECT_EQ(part.status, 200) << part.bytes;
+  EXPECT_EQ(tokamak_call_next(call, -1, &part), TOKAMAK_STREAM_END);
+  tokamak_call_free(call);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Requests and streams of the C interface.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "api/c_answers.h"
 
@@ -43,15 +42,6 @@ void add_top(const std::vector<TokenLogprob>& top, bool is_first, size_t& count,
     const TokenLogprob one = i < top.size() ? top[i] : TokenLogprob{.logprob = -INFINITY};
     all.push_back({one.id, one.logprob});
   }
-}
-
-/// Copies what the caller knows of a struct whose first member is its size.
-template <typename T>
-void fill(T* known, const T& whole) {
-  const size_t size = std::min(known->size, sizeof(T));
-  if (size < sizeof whole.size) return;
-  std::memcpy(known, &whole, size);
-  known->size = size;
 }
 
 void fill_piece(tokamak_stream& own, const TextPiece& next, tokamak_piece* piece) {
@@ -171,14 +161,14 @@ void tokamak_stream_cancel(tokamak_stream* stream) {
   stream->stream.cancel();
 }
 
+void tokamak_stream_on_ready(tokamak_stream* stream, tokamak_ready ready, void* user) {
+  set_ready(stream->stream, ready, user);
+}
+
 tokamak_next tokamak_stream_next(tokamak_stream* stream, double timeout, tokamak_piece* piece) {
-  constexpr double kMaxSeconds = 1e9;  // which nanoseconds can hold
-  const bool is_limited = timeout >= 0;
-  const auto limit =
-      std::chrono::nanoseconds(is_limited ? int64_t(std::min(timeout, kMaxSeconds) * 1e9) : 0);
   auto found = guarded([&]() -> Result<tokamak_next> {
     if (stream->failure) return TOKAMAK_STREAM_END;
-    const auto next = is_limited ? stream->stream.next(limit) : stream->stream.next();
+    const auto next = next_within(stream->stream, timeout);
     if (!next) return stream->stream.ended() ? TOKAMAK_STREAM_END : TOKAMAK_STREAM_TIMEOUT;
     fill_piece(*stream, *next, piece);
     return TOKAMAK_STREAM_PIECE;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -314,6 +316,46 @@ TEST_F(C, RanksAndCanBeCancelled) {
   EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_CANCELLED) << tokamak_error_message(error);
   tokamak_error_free(error);
   tokamak_rerank_options_free(how);
+}
+
+TEST_F(C, WakesWhoWaitsElsewhere) {
+  struct Bell {
+    std::mutex mutex;
+    std::condition_variable rang;
+    int rings = 0;
+  } bell;
+  const auto ring = [](void* user) {
+    auto* own = static_cast<Bell*>(user);
+    const std::scoped_lock lock(own->mutex);
+    ++own->rings;
+    own->rang.notify_all();
+  };
+  open();
+  ask("prompt", "Once upon a time");
+  ask("temperature", "0");
+  ask("max_tokens", "3");
+  tokamak_stream* stream = tokamak_model_start(model, request, nullptr);
+  tokamak_stream_on_ready(stream, ring, &bell);
+  std::string text;
+  tokamak_piece piece = {};
+  piece.size = sizeof piece;
+  for (int seen = 0;;) {
+    tokamak_next next = TOKAMAK_STREAM_END;
+    while ((next = tokamak_stream_next(stream, 0, &piece)) == TOKAMAK_STREAM_PIECE) {
+      text += piece.text;
+    }
+    if (next == TOKAMAK_STREAM_END) break;
+    std::unique_lock lock(bell.mutex);
+    bell.rang.wait(lock, [&] { return bell.rings > seen; });
+    seen = bell.rings;
+  }
+  EXPECT_EQ(text, ", there lived");
+  bell.rings = 0;
+  tokamak_stream_on_ready(stream, ring, &bell);
+  EXPECT_EQ(bell.rings, 1) << "at once, where it has ended";
+  tokamak_stream_on_ready(stream, nullptr, nullptr);
+  tokamak_stream_free(stream);
+  EXPECT_EQ(bell.rings, 1);
 }
 
 TEST_F(C, PumpsCancelsAndCloses) {

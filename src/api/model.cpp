@@ -1,5 +1,6 @@
 #include "api/model_state.h"
 #include "base/splitmix.h"
+#include "engine/logits.h"
 #include "engine/task.h"
 #include "engine/text_request.h"
 
@@ -95,6 +96,7 @@ Result<Model> Model::open(const ModelOptions& options) {
   }
   auto state = std::make_unique<State>();
   state->details = details_of(*engine, options);
+  state->id = model_id(options.model, engine->files().name);
   state->loop = std::make_shared<StreamLoop>(std::move(engine), scheduler, options.has_thread);
   return Model(std::move(state));
 }
@@ -135,10 +137,25 @@ Result<Stream> Model::start(const TextRequest& asked) {
   TOK_TRY(std::vector<FittedImage> images,
           fit_images(state_->engine(), request.prompt.size(), decoded.size(), image));
   if (images.empty()) TOK_TRY(loop.scheduler()->check(request));
-  stream->notify = asked.notify;
+  if (asked.notify) stream->on_ready(asked.notify, [] { return false; });
   if (!loop.has_thread()) stream->pump = state_->loop;
   if (!state_->loop->start(std::move(request), std::move(images), stream)) return is_closed();
   return Stream(std::move(stream));
+}
+
+Result<Call> Model::call(std::string_view path, std::string_view body) {
+  if (state_ == nullptr) return is_closed();
+  TOK_TRY(auto call, state_->calls.begin(state_->loop, state_->id, path, body));
+  return Call(std::move(call));
+}
+
+Result<std::vector<float>> Model::logits(std::span<const uint32_t> ids,
+                                         const LogitsOptions& options) {
+  if (state_ == nullptr) return is_closed();
+  TOK_TRY(check_task(state_->engine().compiled(), Task::kText));
+  return run_and_wait<std::vector<float>>(
+      state_->loop->loop(), options,
+      [=](Engine& engine, const LogitsOptions& own) { return logits_after(engine, ids, own); });
 }
 
 Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string> texts,
@@ -189,7 +206,9 @@ bool Model::pump() {
 }
 
 void Model::close() {
-  if (state_ != nullptr) state_->loop->loop().close();
+  if (state_ == nullptr) return;
+  state_->loop->loop().close();
+  state_->calls.close();
 }
 
 }  // namespace tokamak

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "api/calls.h"
 #include "api/stream_loop.h"
 #include "base/guarded.h"
 #include "openai/chat_form.h"
@@ -14,7 +15,9 @@ namespace tokamak {
 
 struct Model::State {
   std::shared_ptr<StreamLoop> loop;  // streams of a model without a thread look for it
+  Calls calls;
   ModelDetails details;
+  std::string id;                      // as its clients call it
   std::atomic<uint64_t> requests = 0;  // for seeds
   std::once_flag reasoning_found;
   openai::ChatForm reasoning_form;  // as reasoning() has it

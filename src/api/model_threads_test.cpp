@@ -106,6 +106,38 @@ TEST(ModelThreads, EmbedOneAfterTheOther) {
   }
 }
 
+TEST(ModelThreads, CallWithoutAServerUntilTheModelCloses) {
+  auto model = Model::open(small());
+  ASSERT_TRUE(model) << model.error().message;
+  const std::string body = R"({"prompt": "Once", "max_tokens": 9, "stream": true})";
+  std::atomic<uint32_t> ended = 0, whole = 0;
+  const auto work = [&](uint32_t caller) {
+    for (uint32_t i = 0;; ++i) {
+      auto call = model->call("/v1/completions", body);
+      if (!call) {
+        EXPECT_EQ(call.error().code, ErrorCode::kUsage) << call.error().message;
+        ++ended;
+        return;
+      }
+      std::atomic<uint32_t> rings = 0;
+      call->on_ready([&] { ++rings; });
+      const bool is_left = (caller + i) % 3 == 0;
+      if (is_left) call->cancel();
+      while (call->next() && !(is_left && i % 2 == 0)) {
+      }
+      whole += call->ended() && !is_left;
+      EXPECT_TRUE(is_left || rings > 0);
+      call->on_ready(nullptr);
+    }
+  };
+  std::vector<std::jthread> callers;
+  for (uint32_t i = 0; i < kCallers; ++i) callers.emplace_back(work, i);
+  while (whole < kCallers) std::this_thread::yield();
+  model->close();
+  callers.clear();
+  EXPECT_EQ(ended, kCallers);
+}
+
 TEST(ModelThreads, ClosingEndsWhatRuns) {
   auto model = Model::open(small());
   ASSERT_TRUE(model) << model.error().message;

@@ -151,6 +151,11 @@ constexpr Setting<TextRequest> kRequestSettings[] = {
     {"adapter", set<&TextRequest::adapter>},
 };
 
+constexpr Setting<LogitsOptions> kLogitsSettings[] = {
+    {"all", set<&LogitsOptions::all>},
+    {"adapter", set<&LogitsOptions::adapter>},
+};
+
 constexpr Setting<EmbedOptions> kEmbedSettings[] = {
     {"prompt", set<&EmbedOptions::prompt>},
     {"dimensions", set<&EmbedOptions::dimensions>},
@@ -207,6 +212,10 @@ Result<void> set_by_name(ModelOptions& options, std::string_view name, std::stri
 
 Result<void> set_by_name(TextRequest& request, std::string_view name, std::string_view value) {
   return set_of<TextRequest>(kRequestSettings, request, name, value);
+}
+
+Result<void> set_by_name(LogitsOptions& options, std::string_view name, std::string_view value) {
+  return set_of<LogitsOptions>(kLogitsSettings, options, name, value);
 }
 
 Result<void> set_by_name(EmbedOptions& options, std::string_view name, std::string_view value) {

@@ -20,66 +20,26 @@ void StreamState::publish() {
     }
     if (staged_end) end = *staged_end;
   }
-  arrived.notify_all();
-  const std::scoped_lock lock(notifying);
-  if (notify && !is_dropped) notify();
+  announce();
 }
-
-namespace {
-
-/// Waits, or runs the model where nobody else does, until `state` has something to take.
-/// False when the time is over. `deadline` unset: without end.
-template <typename Test>
-bool wait_until(StreamState& state, std::optional<std::chrono::steady_clock::time_point> deadline,
-                const Test& has_come) {
-  const auto is_over = [&] { return deadline && std::chrono::steady_clock::now() >= *deadline; };
-  std::unique_lock lock(state.mutex);
-  if (const auto pump = state.pump.lock()) {
-    while (!has_come() && !is_over()) {
-      lock.unlock();
-      pump->loop().turn(true);
-      lock.lock();
-    }
-    return has_come();
-  }
-  if (!deadline) {
-    state.arrived.wait(lock, has_come);
-    return true;
-  }
-  return state.arrived.wait_until(lock, *deadline, has_come);
-}
-
-/// Ends the notifications: afterwards their receiver may be gone.
-void drop(StreamState& state) {
-  state.is_cancelled = true;
-  const std::scoped_lock lock(state.notifying);
-  state.is_dropped = true;
-}
-
-}  // namespace
 
 Stream::Stream(std::shared_ptr<StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 
 Stream& Stream::operator=(Stream&& other) noexcept {
   if (this == &other) return *this;
-  if (state_ != nullptr) drop(*state_);
+  if (state_ != nullptr) state_->drop();
   state_ = std::move(other.state_);
   return *this;
 }
 
 Stream::~Stream() {
-  if (state_ != nullptr) drop(*state_);
+  if (state_ != nullptr) state_->drop();
 }
 
 std::optional<TextPiece> Stream::take(std::optional<std::chrono::nanoseconds> timeout) {
   if (state_ == nullptr) return std::nullopt;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  // A time beyond a year counts as for ever: no sum of clock and duration may overflow.
-  if (timeout && *timeout < std::chrono::years(1)) {
-    deadline = std::chrono::steady_clock::now() + *timeout;
-  }
-  wait_until(*state_, deadline, [&] { return state_->piece || state_->end; });
+  state_->wait(timeout, [&] { return state_->piece || state_->end; });
   const std::scoped_lock lock(state_->mutex);
   return std::exchange(state_->piece, std::nullopt);
 }
@@ -90,6 +50,11 @@ std::optional<TextPiece> Stream::next() {
 
 std::optional<TextPiece> Stream::next(std::chrono::nanoseconds timeout) {
   return take(timeout);
+}
+
+void Stream::on_ready(std::function<void()> ready) {
+  if (state_ == nullptr) return;
+  state_->on_ready(std::move(ready), [&] { return state_->piece || state_->end; });
 }
 
 bool Stream::ended() const {
@@ -104,7 +69,7 @@ void Stream::cancel() {
 
 Result<Generation> Stream::result() {
   if (state_ == nullptr) return fail(ErrorCode::kUsage, "The stream was moved to another one.");
-  wait_until(*state_, std::nullopt, [&] { return state_->end.has_value(); });
+  state_->wait(std::nullopt, [&] { return state_->end.has_value(); });
   const std::scoped_lock lock(state_->mutex);
   return *state_->end;
 }

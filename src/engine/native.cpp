@@ -196,6 +196,14 @@ Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unre
   return read_any_model(path, &unread);
 }
 
+std::string model_id(const std::string& typed, const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
+  std::error_code ignored;
+  const fs::path real = fs::weakly_canonical(typed.empty() ? path : typed, ignored);
+  return (real.extension() == ".gguf" ? real.stem() : real.filename()).string();
+}
+
 Result<std::string> builtin_model_folder() {
   // Installed: <prefix>/bin or lib beside <prefix>/share. In a build tree the sources are further
   // up.

@@ -110,6 +110,10 @@ struct OpenOptions {
 /// the way to get a missing one. Native programs only.
 Result<std::string> find_model(const std::string& model);
 
+/// A model as a person calls it, not where it lies: org/name, or the name of its folder or file.
+/// `typed`: what MODEL was, "" for the built-in one; `path`: where that is.
+std::string model_id(const std::string& typed, const std::string& path);
+
 /// The folder of the model that comes with the program.
 Result<std::string> builtin_model_folder();
 

@@ -25,6 +25,9 @@ struct Request {
   /// Receives the logits after the prompt, before any rule: where nothing is to be generated
   /// (GenerationParams::max_tokens 0) they are what is asked for.
   std::function<void(std::span<const float>)> logits;
+  /// With GenerationParams::prompt_logprobs: receives the logits after that token of the prompt, of
+  /// each but the last; again where a device was lost.
+  std::function<void(uint32_t token, std::span<const float>)> prompt_logits;
   /// Receives the result, once, from step(); or why there is none.
   std::function<void(Result<Generation>)> done;
   /// The highest of those that wait goes first; of equals tenants take turns, then their groups

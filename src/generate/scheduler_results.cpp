@@ -232,6 +232,7 @@ void Scheduler::score(Sequence& sequence, uint32_t token, std::span<const float>
   const GenerationParams& params = sequence.request.params;
   auto own = logprobs(logits, sequence.request.prompt[token], params.top_logprobs);
   if (!own) return finish(sequence, own.error());
+  if (sequence.request.prompt_logits) sequence.request.prompt_logits(token - 1, logits);
   std::vector<Logprobs>& known = sequence.text.generation().prompt_logprobs;
   known.resize(token - 1);  // those after it are of a run that was given up
   known.push_back(*std::move(own));

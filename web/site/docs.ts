@@ -37,6 +37,7 @@ const FIRST: Record<string, [page: string, file: string][]> = {
     ["options", "docs/options.md"],
     ["serve", "docs/serve.md"],
     ["cpp-guide", "docs/cpp-guide.md"],
+    ["python", "docs/python.md"],
     ["troubleshooting", "docs/troubleshooting.md"],
   ],
   Features: [

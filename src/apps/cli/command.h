@@ -54,10 +54,6 @@ inline constexpr const char* kCheckingCommands = "Commands for checking and scri
 /// Adds MODEL, which goes by -m and --model, too. `meaning`: what it may be.
 Option* add_model(App& command, std::string& model, const std::string& meaning);
 
-/// A model as a person calls it, not where it lies: org/name, or the name of its folder or file.
-/// `typed`: what MODEL was, "" for the built-in one; `path`: where that is.
-std::string model_id(const std::string& typed, const std::string& path);
-
 /// MODEL and where it runs.
 class ModelFlags {
  public:

@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -68,14 +67,6 @@ size_t kernels_of(const Plan& plan) {
 
 Option* add_model(App& command, std::string& model, const std::string& meaning) {
   return command.add_option("MODEL,-m,--model", model, meaning)->check(not_empty("a MODEL"));
-}
-
-std::string model_id(const std::string& typed, const std::string& path) {
-  namespace fs = std::filesystem;
-  if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
-  std::error_code ignored;
-  const fs::path real = fs::weakly_canonical(typed.empty() ? path : typed, ignored);
-  return (real.extension() == ".gguf" ? real.stem() : real.filename()).string();
 }
 
 void ModelFlags::add_model_option(App& command, Model model) {
