@@ -23,9 +23,9 @@ __attribute__((target("avx512f"))) void interleave(const std::byte* rows, size_t
                                                    uint16_t* tile) {
   Pairs r[16], t[16];
 #pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) __builtin_memcpy(&r[i], rows + i * row_bytes, sizeof r[i]);
+  for (size_t i = 0; i < 16; ++i) __builtin_memcpy(&r[i], rows + i * row_bytes, sizeof r[i]);
 #pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {
+  for (size_t i = 0; i < 16; i += 2) {
     t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28,
                                    13, 29);
     t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27,
@@ -33,15 +33,15 @@ __attribute__((target("avx512f"))) void interleave(const std::byte* rows, size_t
   }
   // r[4 a + b]: of each 128 bits, their column b in rows 4 a to 4 a + 3.
 #pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {
-    const int from = i / 4 * 4 + i % 4 / 2;
+  for (size_t i = 0; i < 16; i += 2) {
+    const size_t from = i / 4 * 4 + i % 4 / 2;
     r[i] = __builtin_shufflevector(t[from], t[from + 2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
                                    12, 13, 28, 29);
     r[i + 1] = __builtin_shufflevector(t[from], t[from + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
                                        27, 14, 15, 30, 31);
   }
 #pragma GCC unroll 4
-  for (int b = 0; b < 4; ++b) {
+  for (size_t b = 0; b < 4; ++b) {
     const auto first = [](auto x, auto y) __attribute__((target("avx512f"), always_inline)) {
       return __builtin_shufflevector(x, y, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26,
                                      27);
@@ -55,7 +55,7 @@ __attribute__((target("avx512f"))) void interleave(const std::byte* rows, size_t
     const Pairs even23 = first(r[8 + b], r[12 + b]), odd23 = second(r[8 + b], r[12 + b]);
     const Pairs columns[4] = {first(even01, even23), first(odd01, odd23), second(even01, even23),
                               second(odd01, odd23)};
-    for (int i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
       __builtin_memcpy(tile + (4 * i + b) * 2 * kTileRows, &columns[i], sizeof columns[i]);
     }
   }
