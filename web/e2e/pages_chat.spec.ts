@@ -5,8 +5,8 @@ import { checkLooks, expect, test } from "./pages.ts";
 import { DATA } from "./pages_server.ts";
 
 /** A model that can be talked to, on the CPU. */
-async function talk(page: Page, server: string): Promise<void> {
-  await page.goto(`${server}index.html?cpu&model=${server}talking/`);
+async function talk(page: Page, server: string, backend = "cpu"): Promise<void> {
+  await page.goto(`${server}index.html?${backend}&model=${server}talking/`);
   await expect(page.locator("#message")).toBeEnabled();
   await expect(page.locator("#model-budget")).toHaveText(/^It fits this device: .* (to download|in this browser), .* on the processor, \d+ tokens of context\.$/);
 }
@@ -98,7 +98,7 @@ test("an image goes with a message to a model that sees, and is there after a re
 
 test("an answer that runs on can be stopped", async ({ context, server }) => {
   const page = await context.newPage();
-  await talk(page, server.address);
+  await talk(page, server.address, "cpu-reference"); // slow enough to be stopped
   await page.locator("#message").fill("Go on");
   await page.keyboard.press("Enter");
   await expect(page.locator(".compose .status")).toContainText("tokens/s");

@@ -15,14 +15,15 @@ const SUGGESTED = [
 ];
 
 /**
- * The page's address may choose: ?model=NAME-OR-URL &cpu &webgpu &limits=default &wait=asyncify &context=N
+ * The page's address may choose: ?model=NAME-OR-URL &cpu &cpu-reference &webgpu &limits=default &wait=asyncify &context=N
  * &selfTest=0 &pooling=mean
  */
 export function settings(id = "model"): { model: string | null; options: OpenOptions } {
   const asked = new URLSearchParams(location.search);
   const options: OpenOptions = {};
-  if (asked.has("cpu")) options.backend = "cpu";
-  if (asked.has("webgpu")) options.backend = "webgpu";
+  for (const backend of ["cpu", "cpu-reference", "webgpu"] as const) {
+    if (asked.has(backend)) options.backend = backend;
+  }
   if (asked.get("limits") === "default") options.defaultLimits = true;
   const wait = asked.get("wait");
   if (wait === "asyncify" || wait === "jspi") options.wait = wait;
