@@ -123,14 +123,14 @@ test("vectors are the recorded ones, and documents are ranked as natively", asyn
       const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
       const { openaiFetch } = (await import(`${address}package/openai.js`)) as typeof import("tokamak-web/openai");
       const ask = async (model: string, options: object, path: string, body: object) => {
-        const engine = await open(`${address}data/${model}/`, { backend: "cpu", cache: "none", ...options });
+        const engine = await open(`${address}data/${model}/`, { backend: "cpu-reference", cache: "none", ...options });
         const answer = await openaiFetch(engine)(`https://tokamak.invalid/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
         const json = await answer.json();
         await engine.close();
         return json;
       };
       const rank = async (query: string, documents: string[]) => {
-        const engine = await open(`${address}data/rerank/cross_bert/`, { backend: "cpu", cache: "none" });
+        const engine = await open(`${address}data/rerank/cross_bert/`, { backend: "cpu-reference", cache: "none" });
         const all = await engine.rerank(query, documents);
         const best = await engine.rerank(query, documents, { limit: 1 });
         await engine.close();
