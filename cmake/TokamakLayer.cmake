@@ -38,7 +38,7 @@ endfunction()
 # tokamak_fast(SOURCES...): what goes through all bytes of a model. In the browser the rest is compiled for size.
 function(tokamak_fast)
   if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O2)
   endif()
 endfunction()
 
