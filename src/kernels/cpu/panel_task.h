@@ -23,6 +23,43 @@ struct ProductInput {
   std::vector<float> sums = {};     // [rows][blocks][2], of the words of each half block
 };
 
+/// The panels of a matrix that hold the rows of a part: the first of them, and how many.
+inline size_t first_panel(const PartProduct& part) {
+  return part.first / kPanelRows;
+}
+inline size_t panel_count(const PartProduct& part) {
+  return ceil_div(part.first + part.count, size_t{kPanelRows}) - first_panel(part);
+}
+
+/// Which part has piece i, where part p has those from begins[p] on.
+inline size_t part_of(std::span<const size_t> begins, size_t i) {
+  return size_t(std::ranges::upper_bound(begins, i) - begins.begin()) - 1;
+}
+
+/// Calls body<low bits, high bits, whether there is a table of levels>() for a panel's q, which are
+/// whole numbers.
+template <typename Body>
+void with_format(const PanelLayout& layout, const Body& body) {
+  const bool levels = layout.code == PanelCode::kLevels;
+  switch (layout.format->bits) {
+    case 2:
+      return levels ? body.template operator()<2, 0, true>()
+                    : body.template operator()<2, 0, false>();
+    case 3:
+      return levels ? body.template operator()<2, 1, true>()
+                    : body.template operator()<2, 1, false>();
+    case 4:
+      return levels ? body.template operator()<4, 0, true>()
+                    : body.template operator()<4, 0, false>();
+    case 5:
+      return body.template operator()<4, 1, false>();
+    case 6:
+      return body.template operator()<4, 2, false>();
+    default:
+      return body.template operator()<8, 0, false>();
+  }
+}
+
 /// One panel of a matrix, and where its products go.
 struct PanelPlace {
   const CpuTensor& w;
@@ -53,8 +90,8 @@ struct PanelTask : PanelPlace {
   const ProductInput& x;
   const PanelLayout* layout;  // of packed types
 
-  size_t x_rows() const { return part.x_rows.empty() ? x.rows : part.x_rows.size(); }
-  size_t x_row(size_t i) const { return part.x_rows.empty() ? i : part.x_rows[i]; }
+  size_t x_rows() const { return part.rows(x.rows); }
+  size_t x_row(size_t i) const { return part.x_row(i); }
   const std::byte* panel_data() const { return w.data + panel * layout->panel_bytes; }
 };
 

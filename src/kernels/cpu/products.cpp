@@ -31,7 +31,7 @@ ProductInput product_input(ThreadPool& pool, std::span<const float> x, const Cpu
 size_t rows_of(std::span<const float> x, const CpuTensor& w, std::span<const PartProduct> parts) {
   size_t rows = 0;
   for (const PartProduct& part : parts) {
-    rows += part.x_rows.empty() ? x.size() / std::max(w.dims[1], 1u) : part.x_rows.size();
+    rows += part.rows(x.size() / std::max(w.dims[1], 1u));
   }
   return rows;
 }
@@ -53,8 +53,7 @@ void multiply(ThreadPool& pool, std::span<const float> from, const CpuTensor& w,
   std::vector<size_t> begins = {0};  // of each part, counted in panels
   for (const PartProduct& part : parts) {
     TOK_CHECK(part.first + part.count <= w.dims[0]);
-    begins.push_back(begins.back() + ceil_div(part.first + part.count, size_t{kPanelRows}) -
-                     part.first / kPanelRows);
+    begins.push_back(begins.back() + panel_count(part));
   }
   float numbers[256] = {};
   if (w.panels != nullptr && w.panels->code == PanelCode::kFloats) {
@@ -64,11 +63,11 @@ void multiply(ThreadPool& pool, std::span<const float> from, const CpuTensor& w,
   }
   const bool by_words = multiplies_words(w);
   pool.run(begins.back(), [&](size_t first, size_t last) {
-    size_t at = size_t(std::ranges::upper_bound(begins, first) - begins.begin()) - 1;
+    size_t at = part_of(begins, first);
     for (size_t i = first; i < last; ++i) {
       while (i >= begins[at + 1]) ++at;
       const PartProduct& part = parts[at];
-      const size_t own = part.first / kPanelRows + i - begins[at];
+      const size_t own = first_panel(part) + i - begins[at];
       const PanelTask task{{w, bias, part, own}, x, w.panels};
       by_words ? multiply_words(task) : multiply_floats(task, numbers);
     }

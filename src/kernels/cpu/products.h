@@ -25,6 +25,11 @@ struct PartProduct {
   std::span<const uint32_t> y_rows = {};  // which rows of y they give; none: the same
   float* y = nullptr;                     // element [0, 0]; a row has `y_stride`
   size_t y_stride = 0;
+
+  /// How many rows of x it meets, of `all`.
+  size_t rows(size_t all) const { return x_rows.empty() ? all : x_rows.size(); }
+  /// Which row of x is its row i.
+  size_t x_row(size_t i) const { return x_rows.empty() ? i : x_rows[i]; }
 };
 
 /// Computes all parts of x [rows, columns]; they write different elements. `bias`, of the matrix'

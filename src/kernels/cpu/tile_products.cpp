@@ -76,24 +76,9 @@ void decode_panel(const PanelLayout& l, const std::byte* panel, size_t first, si
 
 void decode(const PanelLayout& l, const std::byte* panel, size_t first, size_t count,
             uint16_t* tiles) {
-  const bool levels = l.code == PanelCode::kLevels;
-  switch (l.format->bits) {
-    case 2:
-      return levels ? decode_panel<2, 0, true>(l, panel, first, count, tiles)
-                    : decode_panel<2, 0, false>(l, panel, first, count, tiles);
-    case 3:
-      return levels ? decode_panel<2, 1, true>(l, panel, first, count, tiles)
-                    : decode_panel<2, 1, false>(l, panel, first, count, tiles);
-    case 4:
-      return levels ? decode_panel<4, 0, true>(l, panel, first, count, tiles)
-                    : decode_panel<4, 0, false>(l, panel, first, count, tiles);
-    case 5:
-      return decode_panel<4, 1, false>(l, panel, first, count, tiles);
-    case 6:
-      return decode_panel<4, 2, false>(l, panel, first, count, tiles);
-    default:
-      return decode_panel<8, 0, false>(l, panel, first, count, tiles);
-  }
+  with_format(l, [&]<int kLow, int kHigh, bool kLevels>() HWY_ATTR {
+    decode_panel<kLow, kHigh, kLevels>(l, panel, first, count, tiles);
+  });
 }
 
 /// A row of x as bf16, 32 columns in each tile; what is no number stays none.
@@ -157,7 +142,6 @@ struct TilePart {
   const PartProduct& part;
   size_t rows;        // of x
   const uint16_t* x;  // [row pairs][2][blocks][tile]
-  size_t first_panel, panels;
 };
 
 /// One product by tiles.
@@ -179,8 +163,7 @@ class TileProduct {
       uint16_t* tiles = to + r / kTileRows * blocks_ * kTileSize + r % kTileRows * kTileColumns;
       const size_t row = i * kRowPair + r;
       if (row < rows) {
-        const size_t own = part.x_rows.empty() ? row : part.x_rows[row];
-        HWY_DYNAMIC_DISPATCH(round_row)(x_.data() + own * columns, columns, tiles);
+        HWY_DYNAMIC_DISPATCH(round_row)(x_.data() + part.x_row(row) * columns, columns, tiles);
         continue;
       }
       for (size_t b = 0; b < blocks_; ++b) std::fill_n(tiles + b * kTileSize, kTileColumns, 0);
@@ -203,7 +186,7 @@ class TileProduct {
         const size_t n = std::min(blocks_ - block, step);
         for (size_t p = 0; p < 2 * wide; ++p) {
           uint16_t* to = w + p * n * kTileSize;
-          p < count ? decode_part(own.first_panel + first + p, block, n, to)
+          p < count ? decode_part(first_panel(own.part) + first + p, block, n, to)
                     : void(std::fill_n(to, n * kTileSize, 0));
         }
         for (size_t i = begin; i < end; ++i) {
@@ -216,7 +199,7 @@ class TileProduct {
       }
       for (size_t i = begin * kRowPair; i < std::min(own.rows, end * kRowPair); ++i) {
         for (size_t p = 0; p < count; ++p) {
-          const PanelPlace place{w_, bias_, own.part, own.first_panel + first + p};
+          const PanelPlace place{w_, bias_, own.part, first_panel(own.part) + first + p};
           const size_t at = i - begin * kRowPair;
           place.store(i, sums + (at / kRowPair * wide + p / 2) * 4 * kSums +
                              (at % kRowPair / kTileRows * 2 + p % 2) * kSums +
@@ -276,18 +259,15 @@ void multiply_tiles(ThreadPool& pool, const TileUnit& unit, std::span<const floa
   std::vector<size_t> begins = {0};  // of each part, in pairs of rows of tiles
   size_t panels = 0;
   for (const PartProduct& part : parts) {
-    const size_t rows = part.x_rows.empty() ? x.size() / w.dims[1] : part.x_rows.size();
-    const size_t first = part.first / kPanelRows;
-    own.push_back({part, rows, nullptr, first,
-                   ceil_div(part.first + part.count, size_t{kPanelRows}) - first});
-    begins.push_back(begins.back() + ceil_div(rows, kRowPair));
-    panels += own.back().panels;
+    own.push_back({part, part.rows(x.size() / w.dims[1]), nullptr});
+    begins.push_back(begins.back() + ceil_div(own.back().rows, kRowPair));
+    panels += panel_count(part);
   }
   const size_t pair_size = 2 * product.blocks() * kTileSize;
   uint16_t* tiles = memory.at_least(begins.back() * pair_size);
   pool.run(begins.back(), [&](size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
-      const size_t at = size_t(std::ranges::upper_bound(begins, i) - begins.begin()) - 1;
+      const size_t at = part_of(begins, i);
       product.round(own[at].part, own[at].rows, i - begins[at], tiles + i * pair_size);
     }
   });
@@ -295,13 +275,13 @@ void multiply_tiles(ThreadPool& pool, const TileUnit& unit, std::span<const floa
   std::vector<size_t> pieces = {0};
   for (size_t i = 0; i < own.size(); ++i) {
     own[i].x = tiles + begins[i] * pair_size;
-    pieces.push_back(pieces.back() + ceil_div(own[i].panels, each));
+    pieces.push_back(pieces.back() + ceil_div(panel_count(parts[i]), each));
   }
   pool.run(pieces.back(), [&](size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
-      const size_t at = size_t(std::ranges::upper_bound(pieces, i) - pieces.begin()) - 1;
+      const size_t at = part_of(pieces, i);
       const size_t begin = (i - pieces[at]) * each;
-      product.multiply(own[at], begin, std::min(each, own[at].panels - begin));
+      product.multiply(own[at], begin, std::min(each, panel_count(parts[at]) - begin));
     }
   });
 }

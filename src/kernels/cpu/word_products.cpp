@@ -241,22 +241,8 @@ void word_panel(const PanelTask& task) {
 }
 
 void packed_panel(const PanelTask& task) {
-  const PanelLayout& l = *task.layout;
-  const bool levels = l.code == PanelCode::kLevels;
-  switch (l.format->bits) {
-    case 2:
-      return levels ? word_panel<2, 0, true>(task) : word_panel<2, 0, false>(task);
-    case 3:
-      return levels ? word_panel<2, 1, true>(task) : word_panel<2, 1, false>(task);
-    case 4:
-      return levels ? word_panel<4, 0, true>(task) : word_panel<4, 0, false>(task);
-    case 5:
-      return word_panel<4, 1, false>(task);
-    case 6:
-      return word_panel<4, 2, false>(task);
-    default:
-      return word_panel<8, 0, false>(task);
-  }
+  with_format(*task.layout, [&]<int kLow, int kHigh, bool kLevels>()
+                                HWY_ATTR { word_panel<kLow, kHigh, kLevels>(task); });
 }
 
 /// One block of x as words of a step.
