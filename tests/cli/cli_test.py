@@ -742,7 +742,7 @@ class Run(Cli):
         ids = ",".join(["5"] * 2000)
         process = subprocess.Popen(
             [program.PROGRAM, "logits", os.path.join(program.SOURCE, "models", "storyteller"),
-             "--tokens", ids, "--chunk", "16", *CPU],
+             "--tokens", ids, "--chunk", "16", "--backend", "cpu-reference"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
