@@ -206,9 +206,12 @@ std::string size_text(const DeviceSize& size) {
   return text + "; if it has others, TOKAMAK_MULTIPROCESSORS=n says so";
 }
 
-/// The order in which backend "auto" takes devices: the highest.
+/// The order in which backend "auto" takes devices: the highest. A software driver comes after the
+/// processor that it computes on.
 int rank(const DeviceReport& report) {
-  return report.is_cuda() ? 2 : is_gpu(report) ? 1 : 0;
+  if (report.is_cuda()) return 3;
+  if (is_gpu(report)) return 2;
+  return report.index ? 0 : 1;
 }
 
 std::string self_test_text(const DeviceReport& report) {

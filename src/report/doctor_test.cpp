@@ -119,6 +119,16 @@ TEST(DoctorReport, IsUnhealthyWhenOneDeviceFails) {
   EXPECT_TRUE(has(doctor_json(report).dump(), "\"failed\": 1"));
 }
 
+TEST(DoctorReport, NamesTheDeviceThatAutoTakes) {
+  DeviceReport processor;
+  processor.device.backend = BackendKind::kCpu;
+  DoctorReport report{.devices = {gpu("llvmpipe", true), processor}, .system = good_system()};
+  EXPECT_TRUE(has(doctor_text(report, false), "Models run on the CPU unless"));
+  report.devices.push_back(gpu("Radeon"));
+  report.devices.back().index = 1;
+  EXPECT_TRUE(has(doctor_text(report, false), "Models run on device 1 unless"));
+}
+
 TEST(DoctorReport, SaysWhyCudaIsNotUsedOrWhatCompilesForIt) {
   DoctorReport report{.devices = {gpu("A")}, .system = good_system()};
   report.cuda_problem = "libcuda.so.1 is not there.";
