@@ -1,6 +1,5 @@
 // The system's microphone and loudspeaker, by PortAudio. Each has a thread that waits for it.
 #include <fcntl.h>
-#include <portaudio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/portaudio_library.h"
 #include "apps/cli/sound_line.h"
 #include "talk/play_queue.h"
 
@@ -20,12 +20,13 @@ namespace {
 constexpr double kLatency = 0.06;           // seconds, asked for
 constexpr unsigned kMomentsOfASecond = 50;  // that a thread waits for at once
 
-Failure cannot(const char* what, PaError error) {
-  return fail(ErrorCode::kDevice, "{}: {}.", what, Pa_GetErrorText(error));
+Failure cannot(const PortAudio& api, const char* what, PaError error) {
+  return fail(ErrorCode::kDevice, "{}: {}.", what, api.error_text(error));
 }
 
 struct Close {
-  void operator()(PaStream* stream) const { Pa_CloseStream(stream); }
+  const PortAudio* api;
+  void operator()(PaStream* stream) const { api->close_stream(stream); }
 };
 using Stream = std::unique_ptr<PaStream, Close>;
 
@@ -49,26 +50,28 @@ class Hush {
   int before_;
 };
 
-PaError initialize() {
+PaError initialize(const PortAudio& api) {
   const Hush hush;
-  return Pa_Initialize();
+  return api.initialize();
 }
 
 /// PortAudio as a whole, for as long as it lives.
 struct Library {
-  PaError status = initialize();
-  Library() = default;
+  explicit Library(const PortAudio& functions) : api(functions), status(initialize(functions)) {}
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() {
-    if (status == paNoError) Pa_Terminate();
+    if (status == paNoError) api.terminate();
   }
+
+  const PortAudio& api;
+  PaError status;
 };
 
-Result<Stream> open_stream(bool is_input, uint32_t rate) {
+Result<Stream> open_stream(const PortAudio& api, bool is_input, uint32_t rate) {
   const char* const what =
       is_input ? "The microphone cannot be opened" : "The loudspeaker cannot be opened";
-  const PaDeviceIndex device = is_input ? Pa_GetDefaultInputDevice() : Pa_GetDefaultOutputDevice();
+  const PaDeviceIndex device = is_input ? api.default_input_device() : api.default_output_device();
   if (device == paNoDevice) {
     return fail(ErrorCode::kDevice, "There is no {}; `--input FILE --output FILE` needs none.",
                 is_input ? "microphone" : "loudspeaker");
@@ -80,12 +83,12 @@ Result<Stream> open_stream(bool is_input, uint32_t rate) {
                                          .hostApiSpecificStreamInfo = nullptr};
   PaStream* stream = nullptr;
   const PaError opened =
-      Pa_OpenStream(&stream, is_input ? &parameters : nullptr, is_input ? nullptr : &parameters,
-                    rate, rate / kMomentsOfASecond, paNoFlag, nullptr, nullptr);
-  if (opened != paNoError) return cannot(what, opened);
-  Stream own(stream);
-  if (const PaError started = Pa_StartStream(stream); started != paNoError) {
-    return cannot(what, started);
+      api.open_stream(&stream, is_input ? &parameters : nullptr, is_input ? nullptr : &parameters,
+                      rate, rate / kMomentsOfASecond, paNoFlag, nullptr, nullptr);
+  if (opened != paNoError) return cannot(api, what, opened);
+  Stream own(stream, Close{&api});
+  if (const PaError started = api.start_stream(stream); started != paNoError) {
+    return cannot(api, what, started);
   }
   return own;
 }
@@ -94,11 +97,12 @@ class DeviceLine final : public SoundLine {
  public:
   DeviceLine(std::unique_ptr<Library> library, Stream input, Stream output, uint32_t rate)
       : library_(std::move(library)),
+        api_(library_->api),
         input_(std::move(input)),
         output_(std::move(output)),
         rate_(rate),
         queue_(rate),
-        latency_(uint64_t(Pa_GetStreamInfo(output_.get())->outputLatency * rate)),
+        latency_(uint64_t(api_.stream_info(output_.get())->outputLatency * rate)),
         listens_([this] { listen(); }),
         plays_([this] { play_on(); }) {}
   DeviceLine(const DeviceLine&) = delete;
@@ -148,9 +152,9 @@ class DeviceLine final : public SoundLine {
   void listen() {
     Samples moment(kSampleRate / kMomentsOfASecond);
     while (!has_to_end()) {
-      const PaError error = Pa_ReadStream(input_.get(), moment.data(), moment.size());
+      const PaError error = api_.read_stream(input_.get(), moment.data(), moment.size());
       if (error != paNoError && error != paInputOverflowed) {
-        return fail_with(cannot("The microphone has stopped", error));
+        return fail_with(cannot(api_, "The microphone has stopped", error));
       }
       const std::scoped_lock lock(mutex_);
       heard_.insert(heard_.end(), moment.begin(), moment.end());
@@ -165,14 +169,15 @@ class DeviceLine final : public SoundLine {
         silent_ = queue_.is_empty() ? silent_ + moment.size() : 0;
         queue_.take(moment);
       }
-      const PaError error = Pa_WriteStream(output_.get(), moment.data(), moment.size());
+      const PaError error = api_.write_stream(output_.get(), moment.data(), moment.size());
       if (error != paNoError && error != paOutputUnderflowed) {
-        return fail_with(cannot("The loudspeaker has stopped", error));
+        return fail_with(cannot(api_, "The loudspeaker has stopped", error));
       }
     }
   }
 
   std::unique_ptr<Library> library_;  // closes after the streams
+  const PortAudio& api_;
   Stream input_, output_;
   uint32_t rate_;
   mutable std::mutex mutex_;
@@ -188,10 +193,11 @@ class DeviceLine final : public SoundLine {
 }  // namespace
 
 Result<std::unique_ptr<SoundLine>> open_device_line(uint32_t rate) {
-  auto library = std::make_unique<Library>();
-  if (library->status != paNoError) return cannot("There is no sound", library->status);
-  TOK_TRY(Stream input, open_stream(true, kSampleRate));
-  TOK_TRY(Stream output, open_stream(false, rate));
+  TOK_TRY(const PortAudio* const api, portaudio());
+  auto library = std::make_unique<Library>(*api);
+  if (library->status != paNoError) return cannot(*api, "There is no sound", library->status);
+  TOK_TRY(Stream input, open_stream(*api, true, kSampleRate));
+  TOK_TRY(Stream output, open_stream(*api, false, rate));
   return std::make_unique<DeviceLine>(std::move(library), std::move(input), std::move(output),
                                       rate);
 }
