@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "download/certificates.h"
 
 namespace tokamak::download {
 namespace {
@@ -117,6 +118,9 @@ Http::Id Http::start(const Request& request, Body body) {
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer.get());
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer.get());
+  if (const std::string file = certificates_file(); !file.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, file.c_str());
+  }
   if (request.is_direct) curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
   // Lengths are those of the file, never of a packed form of it.
   transfer->headers = curl_slist_append(nullptr, "Accept-Encoding: identity");
