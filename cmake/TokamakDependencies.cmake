@@ -30,6 +30,17 @@ else()
     find_package(GTest REQUIRED)
   endif()
 endif()
+# The build of the portable folder has the libraries of C++ inside, so that a system's own do not matter, and no path of
+# this machine; objects are the release build's. tools/release/package.py brings the libraries of C along.
+set(TOKAMAK_PORTABLE_LIBRARIES "" CACHE PATH
+  "What tools/release/libraries.sh built: makes a portable build, for ./dev package")
+if(TOKAMAK_PORTABLE_LIBRARIES)
+  set_target_properties(fmt::fmt PROPERTIES
+    IMPORTED_CONFIGURATIONS NONE IMPORTED_LOCATION_NONE ${TOKAMAK_PORTABLE_LIBRARIES}/libfmt.a)
+  set_target_properties(PkgConfig::HWY PROPERTIES
+    INTERFACE_LINK_LIBRARIES ${TOKAMAK_PORTABLE_LIBRARIES}/libhwy.a)
+  add_link_options(-static-libstdc++ ${TOKAMAK_PORTABLE_LIBRARIES}/random_of_old_glibc.o)
+endif()
 include(Dawn)
 if(TOKAMAK_TESTS)
   # Tests without a graphics card run on software drivers: on Mesa's, which ./dev setup unpacked, or

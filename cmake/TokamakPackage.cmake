@@ -14,13 +14,16 @@ if(NOT TOKAMAK_INSTALL)
   return()
 endif()
 
+# Two components: "runtime" is the program and the C interface, "development" what programs in C++ link and include.
 get_property(_layers GLOBAL PROPERTY TOKAMAK_TARGETS)
 list(REMOVE_DUPLICATES _layers)
 install(TARGETS tokamak ${_layers} EXPORT tokamakTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tokamak)
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tokamak COMPONENT development)
 
 # Headers of src/ promise nothing and stay here.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tokamak DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tokamak DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT runtime FILES_MATCHING PATTERN "c.h" PATTERN "c_*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tokamak DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
 # For programs in C and other languages: the shared library, and where pkg-config finds it.
 if(TARGET tokamak_shared)
@@ -37,7 +40,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/tokamak)
-install(EXPORT tokamakTargets NAMESPACE tokamak:: DESTINATION ${_package})
+install(EXPORT tokamakTargets NAMESPACE tokamak:: DESTINATION ${_package} COMPONENT development)
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/tokamakConfig.cmake.in
   ${PROJECT_BINARY_DIR}/tokamakConfig.cmake
@@ -48,4 +51,4 @@ write_basic_package_version_file(
 install(FILES
   ${PROJECT_BINARY_DIR}/tokamakConfig.cmake
   ${PROJECT_BINARY_DIR}/tokamakConfigVersion.cmake
-  DESTINATION ${_package})
+  DESTINATION ${_package} COMPONENT development)

@@ -215,11 +215,12 @@ Result<std::string> builtin_model_folder() {
       }
     }
   }
-  const std::string installed = TOKAMAK_DATA_FOLDER "/models/storyteller";
-  if (file_exists(installed + "/config.json")) return installed;
+  constexpr std::string_view kDataFolder = TOKAMAK_DATA_FOLDER;  // empty in a portable build
+  const std::string installed = std::string(kDataFolder) + "/models/storyteller";
+  if (!kDataFolder.empty() && file_exists(installed + "/config.json")) return installed;
   return invalid_input(
-      "The built-in model was not found beside the program or in {}; name a MODEL folder.",
-      installed);
+      "The built-in model was not found beside the program{}; name a MODEL folder.",
+      kDataFolder.empty() ? "" : " or in " + installed);
 }
 
 Result<std::string> find_model(const std::string& model) {

@@ -85,19 +85,6 @@ class Packaging(unittest.TestCase):
             self.assertTrue(is_healthy(server.port))
         self.assertFalse(is_healthy(free_port()))
 
-    @unittest.skipUnless(shutil.which("dpkg-query") and shutil.which("readelf"), "no Debian packages here")
-    def test_the_image_has_the_libraries_that_the_program_needs(self):
-        listed = re.search(r"apt-get install -y --no-install-recommends (.*?)&&", text_of("packaging", "Containerfile"),
-                           re.DOTALL)[1].split()
-        needed = re.findall(r"Shared library: \[(.*)\]",
-                            subprocess.run(["readelf", "-d", PROGRAM], capture_output=True, check=True).stdout.decode())
-        for library in needed:
-            found = subprocess.run(["dpkg-query", "-S", f"*/{library}"], capture_output=True).stdout.decode()
-            packages = {line.split(":")[0] for line in found.splitlines()}
-            # Those of the C and C++ languages are in every image.
-            if packages and not packages & {"libc6", "libgcc-s1", "libstdc++6"}:
-                self.assertTrue(packages & set(listed), f"{library} is in {packages}, of which the image has none")
-
     @unittest.skipUnless(shutil.which("nginx") and shutil.which("openssl"), "nginx is not installed")
     def test_nginx_hands_on_streams_while_they_come(self):
         port = free_port()

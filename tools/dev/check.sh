@@ -157,7 +157,7 @@ run_checks() {
   [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64) ;;
+      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64 | package) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

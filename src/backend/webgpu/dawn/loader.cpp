@@ -17,6 +17,7 @@
 
 #include "backend/webgpu/dawn/elf_file.h"
 #include "backend/webgpu/dawn/quiet.h"
+#include "backend/webgpu/dawn/standard_library.h"
 #include "base/environment.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
@@ -32,15 +33,17 @@ constexpr std::string_view kGetProcAddress =
     "_ZN4dawn6native20NativeGetProcAddressE14WGPUStringView";
 constexpr std::string_view kDawnVersion = "_ZN4dawnL12kDawnVersionE";  // 20 raw bytes
 
-/// The places of `name`: installed beside the program or the shared library, or as it was built.
+/// The places of `name`: installed beside the program or the shared library, or as it was built; a
+/// portable build has only the former.
 std::vector<std::string> candidates(const std::string& name, const std::string& built) {
   const std::string installed = "/" TOKAMAK_DAWN_FOLDER "/" + name;
   std::vector<std::string> paths = {executable_folder() + "/.." + installed};
   if (const std::string own = library_folder(); !own.empty()) {
     paths.push_back(own + "/tokamak/" + name);
   }
-  paths.push_back(TOKAMAK_INSTALL_PREFIX + installed);
-  paths.push_back(built);
+  const std::string_view prefix = TOKAMAK_INSTALL_PREFIX;
+  if (!prefix.empty()) paths.push_back(std::string(prefix) + installed);
+  if (!built.empty()) paths.push_back(built);
   return paths;
 }
 
@@ -105,6 +108,7 @@ Result<void> check_version(const Library& library, const ElfFile& file, const st
 
 Result<void> load(const std::string& path) {
   TOK_TRY(const ElfFile file, ElfFile::open(path));
+  open_standard_library(first_readable(candidates("fallback/libstdc++.so.6", "")));
   // It stays open. Where there is none, an ordinary Dawn opens, and the addon says what it misses.
   const std::string stubs = first_readable(candidates("node_stubs.so", TOKAMAK_NODE_STUBS));
   if (!stubs.empty()) ::dlopen(stubs.c_str(), RTLD_LAZY | RTLD_GLOBAL);
