@@ -7,6 +7,7 @@ namespace tokamak {
 namespace {
 
 constexpr uint64_t kForever = UINT64_MAX;
+constexpr double kSubmitSeconds = 0.25;  // drivers reset a device after two seconds
 
 // A driver that is asked when a step has ended says so some 200 us before it wakes who sleeps until
 // then (docs/history/performance.md). A device that has more to do meanwhile is polled with pauses
@@ -90,6 +91,9 @@ Result<std::shared_ptr<WebGpuDevice>> WebGpuDevice::open(InstanceHandle instance
   self->info_ = std::move(found);
   self->info_.features &= ~options.disabled;
   self->submit_dispatches_ = options.submit_dispatches;
+  const double seconds = options.submit_seconds.value_or(self->info_.software ? 0 : kSubmitSeconds);
+  self->progress_ =
+      std::make_shared<Progress>(Progress{.pace = SubmitPace(seconds), .last_end = {}});
   std::vector<WGPUFeatureName> features;
   if ((self->info_.features & kFeatureF16) != 0) features.push_back(WGPUFeatureName_ShaderF16);
   if ((self->info_.features & kFeatureSubgroups) != 0) {
@@ -176,6 +180,28 @@ WGPUFuture WebGpuDevice::when_queue_is_done() {
   const auto ignore = [](WGPUQueueWorkDoneStatus, WGPUStringView, void*, void*) {};
   return wgpuQueueOnSubmittedWorkDone(queue_.get(),
                                       {.mode = WGPUCallbackMode_WaitAnyOnly, .callback = ignore});
+}
+
+void WebGpuDevice::measure_submission(double nominal) {
+  struct Measured {
+    std::shared_ptr<Progress> progress;
+    double nominal;
+    std::chrono::steady_clock::time_point start;
+  };
+  const auto on_done = [](WGPUQueueWorkDoneStatus status, WGPUStringView, void* measured, void*) {
+    const auto own = of_callback<Measured>(measured);
+    if (status != WGPUQueueWorkDoneStatus_Success) return;
+    const auto now = std::chrono::steady_clock::now();
+    Progress& progress = *own->progress;
+    const std::chrono::duration<double> took = now - std::max(own->start, progress.last_end);
+    progress.last_end = now;
+    progress.pace.measured(own->nominal, took.count());
+  };
+  const auto measured =
+      std::make_shared<Measured>(Measured{progress_, nominal, std::chrono::steady_clock::now()});
+  wgpuQueueOnSubmittedWorkDone(queue_.get(), {.mode = WGPUCallbackMode_AllowProcessEvents,
+                                              .callback = on_done,
+                                              .userdata1 = for_callback(measured)});
 }
 
 Result<void> WebGpuDevice::wait_for_queue() {

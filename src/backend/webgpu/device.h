@@ -4,6 +4,7 @@
 // (Checks), of submitted work through the uncaptured-error callback (status()), and the loss of
 // the device through its own callback (status(), from then on always, kDeviceLost).
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "backend/pipeline_cache.h"
 #include "backend/webgpu/handle.h"
+#include "backend/webgpu/submit_pace.h"
 #include "base/result.h"
 #include "kernels/kernel.h"
 
@@ -26,6 +28,9 @@ struct WebGpuOptions {
   /// Most dispatches of a submission, for devices that are reset, or stop drawing the desktop, when
   /// one takes long; longer steps are several submissions then. 0: any number.
   uint32_t submit_dispatches = 0;
+  /// Longest time of a submission as far as it can be told in advance; 0: any. Unset: a quarter of
+  /// a second, and any where a software driver, which nothing resets, computes.
+  std::optional<double> submit_seconds;
 };
 
 /// Blocks until the callback of `future` has run: where all waiting for WebGPU ends. False where it
@@ -48,6 +53,10 @@ class WebGpuDevice {
   WGPUQueue queue() const { return queue_.get(); }
   /// See WebGpuOptions.
   uint32_t submit_dispatches() const { return submit_dispatches_; }
+  const SubmitPace& pace() const { return progress_->pace; }
+  /// Learns the device's speed from the submission just made, of `nominal` seconds of a slow
+  /// device.
+  void measure_submission(double nominal);
 
   /// Runs the callbacks of what has finished. Never blocks.
   void process_events() { wgpuInstanceProcessEvents(instance_.get()); }
@@ -85,6 +94,12 @@ class WebGpuDevice {
 
   DeviceInfo info_;
   uint32_t submit_dispatches_ = 0;
+  /// Callbacks may come when the device is gone.
+  struct Progress {
+    SubmitPace pace;
+    std::chrono::steady_clock::time_point last_end;
+  };
+  std::shared_ptr<Progress> progress_;
   uint64_t bytes_ = 0;
   std::optional<Error> error_, loss_;
   // Callbacks reach what stands above, the cache included, until the instance is gone.

@@ -1,5 +1,6 @@
 #include "backend/webgpu/program.h"
 
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -37,7 +38,16 @@ struct Submission {
 struct Recorded {
   Submission of;
   std::vector<CommandsHandle> commands;  // each a submission of its own
+  std::vector<double> nominal;           // their seconds of SubmitPace; empty: they are short
   BufferHandle staging;                  // receives the result
+};
+
+/// The last result of nominal_seconds().
+struct NominalSeconds {
+  BatchSize size;
+  uint64_t positions = 0;
+  double sum = 0;
+  std::vector<double> steps;
 };
 
 /// Errors: a step that needs more workgroups in a row than the device runs.
@@ -88,6 +98,7 @@ class WebGpuProgram : public Program {
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase& phase = plan_.phases[p];
       std::vector<Dispatch>& dispatches = phases_.emplace_back();
+      nominal_.emplace_back();
       for (size_t s = 0; s < phase.steps.size(); ++s) {
         const Pipeline& pipeline = pipelines_.all[pipelines_.of_step[p][s]];
         dispatches.push_back({.pipeline = pipeline.handle.get(),
@@ -121,6 +132,7 @@ class WebGpuProgram : public Program {
     const Phase& phase = plan_.phases[request.phase];
     TOK_TRY(device_->status());
     if (!request.continues) write(request);
+    positions_ += request.repeat;
     TOK_CHECK(request.repeat == 0 || fits(plan_, phase, size_));
     for (const InputWrite& input : request.inputs) {
       wgpuQueueWriteBuffer(device_->queue(), buffers_.at(input.buffer), 0, input.bytes.data(),
@@ -136,9 +148,10 @@ class WebGpuProgram : public Program {
     }
     const bool is_recorded = !ahead_.commands.empty() && ahead_.of == own && request.copies.empty();
     Recorded now = is_recorded ? std::move(ahead_) : record(own, request.copies);
-    for (const CommandsHandle& commands : now.commands) {
-      const WGPUCommandBuffer list = commands.get();
+    for (size_t i = 0; i < now.commands.size(); ++i) {
+      const WGPUCommandBuffer list = now.commands[i].get();
       wgpuQueueSubmit(device_->queue(), 1, &list);
+      if (!now.nominal.empty()) device_->measure_submission(now.nominal[i]);
     }
     TOK_TRY(device_->status());
     if (request.done) {
@@ -197,32 +210,37 @@ class WebGpuProgram : public Program {
 
  private:
   Recorded record(const Submission& of, std::span<const BufferCopy> copies) {
-    Recorded recorded{.of = of, .commands = {}, .staging = {}};
+    Recorded recorded{.of = of, .commands = {}, .nominal = {}, .staging = {}};
     EncoderHandle encoder(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
-    const auto finish = [&] {
-      recorded.commands.emplace_back(wgpuCommandEncoderFinish(encoder.get(), nullptr));
-    };
     for (const BufferCopy& copy : copies) {
       wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(copy.from), copy.from_first,
                                            buffers_.at(copy.to), copy.to_first, copy.bytes);
     }
+    const std::span<const double> nominal = nominal_seconds(of);
     const size_t most = device_->submit_dispatches() == 0 ? SIZE_MAX : device_->submit_dispatches();
-    size_t room = most;
+    const SubmitRoom whole = {.dispatches = most, .seconds = device_->pace().limit()};
+    SubmitRoom room = whole;
+    const auto finish = [&] {
+      recorded.commands.emplace_back(wgpuCommandEncoderFinish(encoder.get(), nullptr));
+      if (!nominal.empty()) recorded.nominal.push_back(whole.seconds - room.seconds);
+    };
     PassHandle pass;
     for (uint32_t i = 0; i < of.repeat; ++i) {
-      for (std::span<const Dispatch> rest = phases_[of.phase]; !rest.empty();) {
-        if (room == 0) {
+      const std::span<const Dispatch> dispatches = phases_[of.phase];
+      for (size_t first = 0; first < dispatches.size();) {
+        const size_t count = room.take(dispatches.size() - first,
+                                       nominal.empty() ? nominal : nominal.subspan(first));
+        if (count == 0) {
           wgpuComputePassEncoderEnd(pass.get());
           pass = {};
           finish();
           encoder = EncoderHandle(wgpuDeviceCreateCommandEncoder(device_->handle(), nullptr));
-          room = most;
+          room = whole;
+          continue;
         }
         if (!pass) pass = PassHandle(wgpuCommandEncoderBeginComputePass(encoder.get(), nullptr));
-        const auto part = rest.first(std::min(rest.size(), room));
-        encode(pass.get(), part, of.size);
-        rest = rest.subspan(part.size());
-        room -= part.size();
+        encode(pass.get(), dispatches.subspan(first, count), of.size);
+        first += count;
       }
     }
     if (pass) wgpuComputePassEncoderEnd(pass.get());
@@ -234,6 +252,26 @@ class WebGpuProgram : public Program {
     }
     finish();
     return recorded;
+  }
+
+  /// The seconds of each dispatch as SubmitPace has them; empty: the step is short. Valid until the
+  /// next call.
+  std::span<const double> nominal_seconds(const Submission& of) {
+    if (!device_->pace().has_limit()) return {};
+    const Phase& phase = plan_.phases[of.phase];
+    const uint64_t positions = std::bit_ceil(positions_);
+    NominalSeconds& known = nominal_[of.phase];
+    if (known.size != of.size || known.positions != positions) {
+      known = {.size = of.size, .positions = positions, .sum = 0, .steps = {}};
+      for (const Step& step : phase.steps) {
+        const uint64_t rows = is_for_outputs(plan_, phase, step) ? of.size.outputs : of.size.rows;
+        known.steps.push_back(
+            SubmitPace::nominal(step_cost(plan_, step, rows, positions, of.size.slots)));
+        known.sum += known.steps.back();
+      }
+    }
+    if (!device_->pace().is_long(of.repeat * known.sum)) return {};
+    return known.steps;
   }
 
   BindGroupHandle bind(const Phase& phase, const Step& step, WGPUBindGroupLayout layout) const {
@@ -259,6 +297,10 @@ class WebGpuProgram : public Program {
     write_batch(layout_, request.slots, request.tokens, request.outputs, batch_bytes_);
     const BatchHeader& header = BatchView(layout_, batch_bytes_.data()).header();
     size_ = {header.rows, header.slots, header.outputs};
+    positions_ = 1;
+    for (const Slot& slot : request.slots) {
+      positions_ = std::max<uint64_t>(positions_, slot.position + slot.count);
+    }
     wgpuQueueWriteBuffer(device_->queue(), buffers_.at(plan_.batch), 0, batch_bytes_.data(),
                          batch_bytes_.size());
   }
@@ -287,9 +329,11 @@ class WebGpuProgram : public Program {
   std::vector<std::vector<Dispatch>> phases_;
   std::deque<WGPUFuture> batches_;  // of limit_batches(), oldest first
   Submission last_;
-  BatchSize size_;                      // of the last batch
-  Recorded ahead_;                      // the next submission, if it is as the last two
-  std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
+  BatchSize size_;                       // of the last batch
+  uint64_t positions_ = 1;               // of its longest sequence
+  std::vector<NominalSeconds> nominal_;  // of each phase
+  Recorded ahead_;                       // the next submission, if it is as the last two
+  std::vector<std::byte> batch_bytes_;   // kept to allocate nothing per step
   CompileReport report_;
 };
 

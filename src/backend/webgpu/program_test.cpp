@@ -348,6 +348,23 @@ TEST_F(WebGpuProgramTest, SplitsAStepOverSubmissionsAsTheDeviceWants) {
   }
 }
 
+TEST_F(WebGpuProgramTest, SplitsALongStepByItsTime) {
+  const size_t dispatches = program_->plan().phases[1].steps.size();
+  device_ = tiny_device({.submit_seconds = 1e-12});
+  ASSERT_NE(device_, nullptr);
+  backend_ = make_webgpu_backend(device_);
+  compile();
+  g_submissions = 0;
+  ASSERT_TRUE(submit(3));
+  EXPECT_EQ(g_submissions, dispatches);
+  ASSERT_TRUE(program_->wait());
+  ASSERT_EQ(results_.size(), 1u);
+  EXPECT_EQ(*results_[0], tiny_result(3));
+  ASSERT_TRUE(program_->poll());
+  // The device turned out to be slower than a tiny model's bytes allow.
+  EXPECT_LT(device_->pace().limit(), 1e-12);
+}
+
 TEST_F(WebGpuProgramTest, IsMadeWithAConstantNumberOfWaits) {
   Plan plan = tiny_plan(backend_->device());
   std::vector<uint32_t> waits;
