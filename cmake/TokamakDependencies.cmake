@@ -25,6 +25,10 @@ else()
     pkg_check_modules(EDIT IMPORTED_TARGET libedit)
     pkg_check_modules(PORTAUDIO IMPORTED_TARGET portaudio-2.0)
     find_package(Boost 1.74 REQUIRED)  # headers only
+    if(CMAKE_SYSROOT)
+      # Its exceptions name their file, and a program that others get names no folder of this machine.
+      target_compile_options(Boost::headers INTERFACE -fmacro-prefix-map=${CMAKE_SYSROOT}=)
+    endif()
   endif()
   if(TOKAMAK_TESTS)
     find_package(GTest REQUIRED)

@@ -18,16 +18,15 @@ exec chroot "$0" "$@"
 
 
 class BareRoot:
-    def __init__(self):
+    def __init__(self, machine=os.uname().machine, system=pathlib.Path("/")):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tokamak-root-"))
-        machine = os.uname().machine
         libraries = self.folder / "lib" / f"{machine}-linux-gnu"
         libraries.mkdir(parents=True)
         for name in LIBRARIES:
-            shutil.copy(f"/lib/{machine}-linux-gnu/{name}", libraries)
+            shutil.copy(system / "lib" / f"{machine}-linux-gnu" / name, libraries)
         interpreter = {"x86_64": "lib64/ld-linux-x86-64.so.2", "aarch64": "lib/ld-linux-aarch64.so.1"}[machine]
         (self.folder / interpreter).parent.mkdir(exist_ok=True)
-        shutil.copy(f"/{interpreter}", self.folder / interpreter)
+        shutil.copy(system / interpreter, self.folder / interpreter)
         for name in ("proc", "dev", "tmp", "root", "etc"):
             (self.folder / name).mkdir()
         for name in ("null", "urandom"):

@@ -52,7 +52,7 @@ class Folder(unittest.TestCase):
         cls.root = BareRoot()
         cls.place = cls.root.folder / OPT[1:]
         cls.place.mkdir(parents=True)
-        subprocess.run(["tar", "xf", package("*.tar.xz"), "--strip-components=1", "-C", cls.place], check=True)
+        subprocess.run(["tar", "xf", package("*-linux-x86_64.tar.xz"), "--strip-components=1", "-C", cls.place], check=True)
         cls.program = f"{OPT}/bin/tokamak"
 
     @classmethod
@@ -146,7 +146,7 @@ class OnThisSystem(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        subprocess.run(["tar", "xf", package("*.tar.xz"), "--strip-components=1", "-C", cls.folder.name], check=True)
+        subprocess.run(["tar", "xf", package("*-linux-x86_64.tar.xz"), "--strip-components=1", "-C", cls.folder.name], check=True)
         cls.program = os.path.join(cls.folder.name, "bin", "tokamak")
 
     @classmethod
@@ -184,13 +184,37 @@ class OnThisSystem(unittest.TestCase):
         self.assertTrue(out.startswith(STORY), out)
 
 
+class Arm64(unittest.TestCase):
+    """The archive for arm64, by qemu and with that system's C library alone; where it was made."""
+
+    def test_tells_the_story(self):
+        archives = list(PACKAGES.glob("*-linux-aarch64.tar.xz"))
+        sysroot = pathlib.Path(os.environ.get("TOKAMAK_CACHE_DIR", "")) / "sysroot-arm64"
+        qemu = shutil.which("qemu-aarch64-static")
+        if not archives or not sysroot.is_dir() or qemu is None:
+            self.skipTest("There is no archive for arm64 (./dev package linux-aarch64).")
+        root = BareRoot("aarch64", sysroot)
+        try:
+            subprocess.run(["tar", "xf", archives[0], "--strip-components=1", "-C", root.folder], check=True)
+            program = [qemu, "-L", root.folder, root.folder / "bin" / "tokamak"]
+            for command, expected in ((("run", "--backend", "cpu", *ARGUMENTS), STORY), (("doctor",), "cpu: ")):
+                with self.subTest(command):
+                    done = subprocess.run([*program, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                          env=BareRoot.environment(), timeout=600, check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(expected, done.stdout)
+                    self.assertNotIn("Dawn cannot be opened", done.stdout)
+        finally:
+            root.remove()
+
+
 class Wheel(unittest.TestCase):
     def test_tells_the_story_in_an_empty_environment(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)
             python = os.path.join(folder, "bin", "python")
             subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check",
-                            package("*.whl")], check=True)
+                            package("*_x86_64.whl")], check=True)
             variables = {"PATH": "/usr/bin:/bin", "HOME": folder}
             code = ("import ssl, zlib, tokamak\n"  # which load other builds of what we bring
                     "with tokamak.open(backend='cpu') as model:\n"
@@ -212,7 +236,7 @@ class Deb(unittest.TestCase):
                 (database / name).mkdir(parents=True)
             (database / "status").touch()
             dpkg = ["dpkg", f"--root={root.folder}", "--force-depends", "--force-not-root", "--no-triggers", "--log=/dev/null"]
-            subprocess.run([*dpkg, "--install", package("*.deb")], check=True, stdout=subprocess.DEVNULL,
+            subprocess.run([*dpkg, "--install", package("*_amd64.deb")], check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
             out, _ = root.run("/usr/bin/tokamak", "run", *ARGUMENTS)
             self.assertTrue(out.startswith(STORY), out)

@@ -26,13 +26,18 @@ private_apt update
 private_apt install --download-only --no-install-recommends "$@"
 for package in "$work"/apt/archives/*.deb; do
   dpkg-deb -x "$package" "$work"
+  # The packages of libraries and their versions, as dpkg-query answers for the machine's own.
+  name=$(dpkg-deb -f "$package" Package)
+  echo "$name $(dpkg-deb -f "$package" Version)" >>"$work/versions"
+  dpkg-deb -c "$package" | sed -n "s|.* \./\([^ ]*\.so[^ ]*\).*|\1 $name|p" >>"$work/libraries"
 done
 
 # Links to absolute paths would lead to the files of this machine.
 find "$work" -type l -lname '/*' | while read -r link; do
   ln -snfr "$work$(readlink "$link")" "$link"
 done
-rm -rf "$work/apt" "$work/usr/share/doc" "$work/usr/share/man"
+rm -rf "$work/apt" "$work/usr/share/man"
+find "$work/usr/share/doc" -type f ! -name copyright -delete
 echo "$*" >"$work/packages"
 rm -rf "$cache/sysroot-$architecture"
 mv "$work" "$cache/sysroot-$architecture"

@@ -1,24 +1,34 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by dev: packages for other machines, from a portable build (docs/install.md).
 
-package_targets="linux-x86_64"
+package_targets="linux-x86_64 linux-aarch64"
 package_formats="folder tar wheel deb"
 
 project_version() { sed -n 's/^project(tokamak VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt"; }
 
-# make_packages [FORMAT...]: into build/packages; prints their sizes.
-make_packages() {
+# setup_portable PRESET: the tools of the preset portable or portable-arm64, and the libraries that it links.
+setup_portable() {
+  local folder=$root/build/libraries sysroot=
   setup run package
-  logged "The libraries of the portable build could not be built" "$root/tools/release/libraries.sh" "$root/build/libraries"
-  configure portable
-  compile portable bin/tokamak lib/libtokamak.so lib/node_stubs.so
-  if [ -n "$dry_run" ]; then
-    say "would run: tools/release/package.py build/portable build/libraries build/packages $(project_version) $*"
-    return 0
+  if [ "$1" = portable-arm64 ]; then
+    setup arm64
+    folder=$root/build/libraries-arm64 sysroot=$TOKAMAK_CACHE_DIR/sysroot-arm64
   fi
-  say "packing"
-  python3 -B "$root/tools/release/package.py" "$root/build/portable" "$root/build/libraries" "$root/build/packages" \
-    "$(project_version)" "$@"
+  logged "The libraries of the preset $1 could not be built" \
+    "$root/tools/release/libraries.sh" "$folder" ${sysroot:+"$sysroot"}
+}
+
+# make_packages TARGET [FORMAT...]: into build/packages; prints their sizes.
+make_packages() {
+  local preset=portable sysroot=/ target=$1
+  shift
+  if [ "$target" = linux-aarch64 ]; then preset=portable-arm64 sysroot=$TOKAMAK_CACHE_DIR/sysroot-arm64; fi
+  setup_portable "$preset"
+  configure "$preset"
+  compile "$preset" bin/tokamak lib/libtokamak.so lib/node_stubs.so
+  [ -n "$dry_run" ] || say "packing"
+  ${dry_run:+echo dev: would run:} python3 -B "$root/tools/release/package.py" "${target#linux-}" "$sysroot" \
+    "$root/build/$preset" "$root/build/libraries${preset#portable}" "$root/build/packages" "$(project_version)" "$@"
 }
 
 # run_package TARGET [FORMAT...]
@@ -32,12 +42,12 @@ run_package() {
     grep -xF -- "$format" >/dev/null <<<"${package_formats// /$'\n'}" ||
       usage_error "\"$format\" is no format of ./dev package; there are: $package_formats."
   done
-  make_packages "$@"
+  make_packages "$target" "$@"
 }
 
 # Runs the packages on systems with nothing but the C library, and beside drivers.
 package() {
-  make_packages && env TOKAMAK_PACKAGES="$root/build/packages" TOKAMAK_SOURCE_DIR="$root" \
+  make_packages linux-x86_64 && env TOKAMAK_PACKAGES="$root/build/packages" TOKAMAK_SOURCE_DIR="$root" \
     TOKAMAK_PROGRAM="$root/build/portable/bin/tokamak" python3 -B "$root/tests/portable/portable_test.py"
 }
 check_package() { one package package; }

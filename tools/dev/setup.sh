@@ -72,7 +72,8 @@ setup_sysroot() {
   local -a packages
   # shellcheck disable=SC2086
   mapfile -t packages < <(printf '%s\n' libc6-dev $packages_run $packages_test | grep -e '-dev$')
-  [ "$(cat "$folder/packages" 2>/dev/null)" != "${packages[*]}" ] || return 0
+  packages+=(libstdc++-12-dev libstdc++-12-pic)
+  if [ "$(cat "$folder/packages" 2>/dev/null)" = "${packages[*]}" ] && [ -f "$folder/versions" ]; then return 0; fi
   say "unpacking Debian's libraries for arm64 into $folder"
   logged "The libraries for arm64 could not be fetched; is the network there?" \
     sh "$root/tools/dev/fetch_sysroot.sh" "$TOKAMAK_CACHE_DIR" arm64 "${packages[@]}"

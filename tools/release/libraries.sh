@@ -5,17 +5,27 @@
 #   random_of_old_glibc.o  the one function of a newer glibc that std::random_device asks for
 #   libcurl.so.4           Debian's brings LDAP, Kerberos, SSH and a second TLS library along; this one speaks HTTP(S)
 #   libstdc++.so.6         for systems whose own is older than Dawn needs; Debian's wants a newer glibc than Dawn does
-# apt checks the sources against Debian's signatures; versions.txt in FOLDER records what they were.
-# usage: tools/release/libraries.sh FOLDER
+# apt checks the sources against Debian's signatures; versions.txt in FOLDER records what they were. With SYSROOT, they are for
+# arm64 and link what is there.
+# usage: tools/release/libraries.sh FOLDER [SYSROOT]
 set -euo pipefail
 
-[ $# -eq 1 ] || {
-  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+[ $# -eq 1 ] || [ $# -eq 2 ] || {
+  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+sysroot=${2:-}
+prefix= host=()
+if [ -n "$sysroot" ]; then
+  prefix=aarch64-linux-gnu-
+  host=(--host=aarch64-linux-gnu)
+  export PKG_CONFIG_SYSROOT_DIR=$sysroot PKG_CONFIG_LIBDIR=$sysroot/usr/lib/aarch64-linux-gnu/pkgconfig
+fi
+cc=("${prefix}gcc" ${sysroot:+"--sysroot=$sysroot"})
+cxx=("${prefix}g++" ${sysroot:+"--sysroot=$sysroot"})
 lock=$(cat "$here/libraries.sh" "$here/random_of_old_glibc.c" "$here/istream_ignore.cpp" "$here/http_only.txt" | sha256sum | cut -c1-16)
 if [ "$(cat "$out/complete" 2>/dev/null)" = "$lock" ]; then exit 0; fi
 rm -rf "${out:?}"/*
@@ -47,10 +57,10 @@ archive() {
   local name=$1 folder=$2 source objects=()
   shift 2
   for source; do
-    c++ -std=c++17 "${flags[@]}" -DNDEBUG -I"$folder/include" -I"$folder" -c "$folder/$source" -o "${source//\//_}.o"
+    "${cxx[@]}" -std=c++17 "${flags[@]}" -DNDEBUG -I"$folder/include" -I"$folder" -c "$folder/$source" -o "${source//\//_}.o"
     objects+=("${source//\//_}.o")
   done
-  ar rcs "$out/$name" "${objects[@]}"
+  "${prefix}ar" rcs "$out/$name" "${objects[@]}"
 }
 archive libfmt.a "$(folder_of fmtlib)" src/format.cc src/os.cc
 recorded fmtlib libfmt.a
@@ -62,7 +72,7 @@ mapfile -t options < <(grep -v '^#' "$here/http_only.txt")
 (
   cd "$curl"
   for variant in 99_nss 90_gnutls; do patch -s -R -p1 <"debian/patches/$variant.patch"; done # of other packages
-  CFLAGS="-O2 -ffile-prefix-map=$work=." ./configure --prefix=/usr --libdir=/usr/lib "${options[@]}"
+  CC="${cc[*]}" CFLAGS="-O2 -ffile-prefix-map=$work=." ./configure "${host[@]}" --prefix=/usr --libdir=/usr/lib "${options[@]}"
   make -j"$(nproc)" -C lib
 ) >curl.log 2>&1 || {
   tail -n 20 curl.log >&2
@@ -72,15 +82,20 @@ cp -L "$curl/lib/.libs/libcurl.so.4" "$out/"
 recorded curl libcurl.so.4
 
 # gcc's own archive for that purpose. Its std::random_device would be what asks for glibc 2.36.
-gcc=$(dirname "$(c++ -print-file-name=libstdc++_pic.a)")
-cc -O2 -fPIC -fvisibility=hidden -c "$here/random_of_old_glibc.c" -o "$out/random_of_old_glibc.o"
-c++ -O2 -fPIC -c "$here/istream_ignore.cpp" -o istream_ignore.o
-cc -shared -Wl,-soname,libstdc++.so.6 -Wl,--version-script="$gcc/libstdc++_pic.map" \
+gcc=$(dirname "$(find "$sysroot/usr/lib/gcc" -name libstdc++_pic.a | head -n 1)")
+"${cc[@]}" -O2 -fPIC -fvisibility=hidden -c "$here/random_of_old_glibc.c" -o "$out/random_of_old_glibc.o"
+"${cxx[@]}" -O2 -fPIC -c "$here/istream_ignore.cpp" -o istream_ignore.o
+"${cc[@]}" -shared -Wl,-soname,libstdc++.so.6 -Wl,--version-script="$gcc/libstdc++_pic.map" \
   -Wl,--whole-archive "$gcc/libstdc++_pic.a" -Wl,--no-whole-archive istream_ignore.o "$out/random_of_old_glibc.o" \
   -Wl,-z,relro,-z,now,-z,defs \
   -o "$out/libstdc++.so.6" -lm -lgcc_s -lc
-printf 'libstdc++.so.6 gcc-12 %s\n' "$(dpkg-query -W -f '${Version}' libstdc++-12-pic)" >>"$out/versions.txt"
-cp /usr/share/doc/libstdc++-12-pic/copyright "$out/licenses/gcc-12.txt"
+if [ -n "$sysroot" ]; then
+  version=$(sed -n 's/^libstdc++-12-pic //p' "$sysroot/versions")
+else
+  version=$(dpkg-query -W -f '${Version}' libstdc++-12-pic)
+fi
+printf 'libstdc++.so.6 gcc-12 %s\n' "$version" >>"$out/versions.txt"
+cp "$sysroot/usr/share/doc/gcc-12-base/copyright" "$out/licenses/gcc-12.txt"
 
 rm -rf "$work"
 echo "$lock" >"$out/complete"

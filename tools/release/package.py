@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Makes packages of a portable build; ./dev package calls it, after the build and tools/release/libraries.sh.
 
-usage: package.py BUILD LIBRARIES OUT VERSION [FORMAT...]    (folder tar wheel deb; all)
+usage: package.py ARCHITECTURE SYSROOT BUILD LIBRARIES OUT VERSION [FORMAT...]
+
+ARCHITECTURE is x86_64, with SYSROOT /, or aarch64, with the folder of tools/dev/fetch_sysroot.sh; FORMAT is folder, tar,
+wheel or deb, all where none is given.
 """
 
 import os
@@ -15,9 +18,9 @@ import stage
 FORMATS = {"tar": archives.tar, "wheel": archives.wheel, "deb": archives.deb}
 
 
-def main(build, libraries, out, version, *formats):
+def main(architecture, sysroot, build, libraries, out, version, *formats):
     root = pathlib.Path(__file__).resolve().parents[2]
-    target = stage.Target(root, "x86_64")
+    target = stage.Target(root, architecture, sysroot)
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
     # Archives made twice of one commit are the same, byte for byte.
@@ -33,7 +36,7 @@ def main(build, libraries, out, version, *formats):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 5 or not set(sys.argv[5:]) <= {*FORMATS, "folder"}:
+    if len(sys.argv) < 7 or not set(sys.argv[7:]) <= {*FORMATS, "folder"}:
         sys.exit(__doc__)
     try:
         main(*sys.argv[1:])

@@ -140,25 +140,37 @@ class Target:
     def __init__(self, root, architecture, sysroot="/"):
         self.root = pathlib.Path(root).resolve()
         self.architecture = architecture
-        self.sysroot = pathlib.Path(sysroot)
+        self.sysroot = pathlib.Path(sysroot).resolve()
+        self.is_foreign = self.sysroot != pathlib.Path("/")
         triple = f"{architecture}-linux-gnu"
         self.machine = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}[architecture]
         self.debian = {"x86_64": "amd64", "aarch64": "arm64"}[architecture]
-        self.strip = "strip" if sysroot == "/" else f"{triple}-strip"
+        self.strip = f"{triple}-strip" if self.is_foreign else "strip"
         self.library_folders = [self.sysroot / "usr" / "lib" / triple, self.sysroot / "lib" / triple]
 
     def package_of(self, path):
         """-> the package that a library is from, and its version."""
-        for place in (path, path.resolve(), pathlib.Path("/" + str(path.resolve()).removeprefix("/usr/"))):
-            found = subprocess.run(["dpkg-query", "-S", str(place)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, text=True, check=False).stdout
-            if found:
-                return self.installed(found.partition(":")[0])
+        if self.is_foreign:
+            owners = dict(line.split() for line in self.record("libraries"))
+            for place in (path, path.resolve()):
+                if package := owners.get(str(place.relative_to(self.sysroot.resolve()))):
+                    return self.installed(package)
+        else:
+            for place in (path, path.resolve(), pathlib.Path("/" + str(path.resolve()).removeprefix("/usr/"))):
+                found = subprocess.run(["dpkg-query", "-S", str(place)], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True, check=False).stdout
+                if found:
+                    return self.installed(found.partition(":")[0])
         raise Problem(f"No package of Debian has {path}: its licence is unknown.")
 
+    def record(self, name):
+        """-> the lines of what tools/dev/fetch_sysroot.sh wrote about the packages that it unpacked."""
+        return (self.sysroot / name).read_text(encoding="utf-8").splitlines()
+
     def installed(self, package):
-        version = elf.run("dpkg-query", "-W", "-f", "${Version}\n", package).splitlines()[0]
-        return package, version
+        if self.is_foreign:
+            return package, dict(line.split() for line in self.record("versions"))[package]
+        return package, elf.run("dpkg-query", "-W", "-f", "${Version}\n", package).splitlines()[0]
 
     def copyright_of(self, package):
         return self.sysroot / "usr" / "share" / "doc" / package / "copyright"
