@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tokamak {
@@ -21,9 +24,7 @@ constexpr auto kSpin = std::chrono::microseconds(50);
 
 class ThreadPool::Workers {
  public:
-  explicit Workers(uint32_t threads) : shares_(threads) {
-    for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { serve(i); });
-  }
+  explicit Workers(uint32_t threads);
   ~Workers();
   uint32_t threads() const { return uint32_t(shares_.size()); }
   void run(size_t pieces, Call call);
@@ -39,6 +40,7 @@ class ThreadPool::Workers {
 
   void serve(uint32_t thread);
   void work(uint32_t thread, uint32_t job);
+  void call(size_t first, size_t last);
   bool take(uint32_t share, uint32_t job, size_t& taken);
   /// The first piece of a share.
   size_t begin_of(uint32_t share, size_t pieces) const { return pieces * share / threads(); }
@@ -50,12 +52,23 @@ class ThreadPool::Workers {
   std::atomic<const void*> context_ = nullptr;
   std::atomic<void (*)(const void*, size_t, size_t)> function_ = nullptr;
   alignas(64) std::atomic<size_t> done_ = 0;
-  std::atomic<bool> is_busy_ = false;  // a caller is in run()
+  std::atomic<bool> has_failed_ = false;  // a piece of it ended with an exception
+  std::exception_ptr failure_;            // the first; read once all pieces are done
+  std::atomic<bool> is_busy_ = false;     // a caller is in run()
   std::vector<Share> shares_;
   std::vector<std::thread> workers_;
 
   static constexpr uint64_t kClosed = 0xffffffff;
 };
+
+ThreadPool::Workers::Workers(uint32_t threads) : shares_(threads) {
+  workers_.reserve(threads - 1);
+  try {
+    for (uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { serve(i); });
+  } catch (const std::system_error&) {
+    // The system has no more threads to give: the others do the shares of those that are missing.
+  }
+}
 
 ThreadPool::Workers::~Workers() {
   ends_ = true;
@@ -84,7 +97,21 @@ void ThreadPool::Workers::run(size_t pieces, Call call) {
   jobs_.notify_all();
   work(0, job);
   while (done_.load(std::memory_order_acquire) != pieces) hwy::Pause();
+  std::exception_ptr failure;
+  if (has_failed_.exchange(false)) failure = std::exchange(failure_, nullptr);
   is_busy_ = false;
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Does pieces of the job at hand. An exception, such as bad_alloc, is kept for the caller of
+/// run().
+void ThreadPool::Workers::call(size_t first, size_t last) {
+  try {
+    function_.load(std::memory_order_relaxed)(context_.load(std::memory_order_relaxed), first,
+                                              last);
+  } catch (...) {
+    if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+  }
 }
 
 /// Does pieces of a job for as long as there are some: of the thread's own share, then of others.
@@ -106,12 +133,10 @@ bool ThreadPool::Workers::take(uint32_t share, uint32_t job, size_t& taken) {
   if (seen >> 32 != job || first == kClosed) return false;
   const size_t end = begin_of(share + 1, pieces_.load(std::memory_order_relaxed));
   const uint64_t last = std::min<uint64_t>(first + grain_.load(std::memory_order_relaxed), end);
-  const void* context = context_.load(std::memory_order_relaxed);
-  const auto function = function_.load(std::memory_order_relaxed);
   const uint64_t then = uint64_t{job} << 32 | (last >= end ? kClosed : last);
   // Succeeds only if what was read above is of this job, some of which was still to be done.
   if (!next.compare_exchange_strong(seen, then, std::memory_order_acq_rel)) return true;
-  function(context, size_t(first), size_t(last));
+  call(size_t(first), size_t(last));
   taken += size_t(last - first);
   return true;
 }

@@ -23,7 +23,8 @@ class ThreadPool {
   uint32_t threads() const;
 
   /// Calls work(first, last) for ranges that together are [0, pieces), on all threads; returns once
-  /// all are done. While another thread is in run(), the caller does everything by itself.
+  /// all are done. While another thread is in run(), the caller does everything by itself. Throws
+  /// what a call of work threw first, after all have ended.
   template <typename Work>
   void run(size_t pieces, const Work& work) {
     run_ranges(pieces, {&work, [](const void* context, size_t first, size_t last) {

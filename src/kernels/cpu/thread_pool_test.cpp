@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <numeric>
+#include <vector>
 
 namespace tokamak {
 namespace {
@@ -46,6 +48,24 @@ TEST(ThreadPool, SecondCallerDoesItsWorkAlone) {
     }
   });
   EXPECT_EQ(inner, 40u);
+}
+
+TEST(ThreadPool, GivesTheCallerAnExceptionOfAnyThread) {
+  ThreadPool pool(4);
+  for (size_t bad = 0; bad < 64; ++bad) {
+    std::atomic<size_t> others = 0;
+    const auto work = [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) {
+        if (i == bad) throw std::bad_alloc();
+        ++others;
+      }
+    };
+    EXPECT_THROW(pool.run(64, work), std::bad_alloc);
+    EXPECT_LT(others, 64u);
+    std::atomic<size_t> done = 0;
+    pool.run(64, [&](size_t first, size_t last) { done += last - first; });
+    ASSERT_EQ(done, 64u) << "the pool goes on after " << bad;
+  }
 }
 
 TEST(ThreadPool, CoresAreAtLeastOne) {
