@@ -18,7 +18,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 sysroot=${2:-}
-prefix= host=()
+prefix="" host=()
 if [ -n "$sysroot" ]; then
   prefix=aarch64-linux-gnu-
   host=(--host=aarch64-linux-gnu)
