@@ -1,5 +1,4 @@
 // Looking at the machine: device nodes, drivers, and every device in turn.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "backend/cuda/visible.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "base/system/dynamic_library.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
 
@@ -30,13 +30,8 @@ std::vector<std::string> files_in(const char* folder, std::string_view start,
 
 /// Why the library does not load; "" when it does.
 std::string load_problem(const char* library) {
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = dlerror();
-    return reason == nullptr ? fmt::format("{} does not load", library) : reason;
-  }
-  dlclose(handle);
-  return "";
+  const auto opened = DynamicLibrary::open(library, DynamicLibrary::Linking::kWhenCalled);
+  return opened ? "" : opened.error().message;
 }
 
 /// "580.95.05" of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...".
