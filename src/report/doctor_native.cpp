@@ -1,5 +1,4 @@
 // Looking at the machine: device nodes, drivers, and every device in turn.
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "base/system/dynamic_library.h"
+#include "base/system/file.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
 
@@ -160,7 +160,7 @@ GraphicsSystem look_at_system() {
   }
   system.render_nodes = files_in("/dev/dri", "renderD", "");
   for (const std::string& node : system.render_nodes) {
-    if (access(node.c_str(), R_OK | W_OK) != 0) system.closed_nodes.push_back(node);
+    if (!is_readable(node) || !check_writable(node)) system.closed_nodes.push_back(node);
   }
   return system;
 }

@@ -72,8 +72,8 @@ void open_closed_streams() {
   }
 }
 
-bool was_closed(int stream) {
-  return g_was_closed[stream];
+bool was_closed(StandardStream stream) {
+  return g_was_closed[size_t(stream)];
 }
 
 void end_without_memory() {
@@ -133,7 +133,7 @@ Result<void> print(std::string_view text) {
 }
 
 Result<void> print_codes(std::string_view text) {
-  if (was_closed(STDOUT_FILENO)) {
+  if (was_closed(StandardStream::kOutput)) {
     return output_failure("Writing the output failed: {}.", strerror(EBADF));
   }
   while (!text.empty()) {

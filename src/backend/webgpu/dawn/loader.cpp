@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <unistd.h>
 #include <webgpu/webgpu.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "backend/webgpu/dawn/quiet.h"
 #include "base/environment.h"
 #include "base/system/dynamic_library.h"
+#include "base/system/file.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
 extern "C" __attribute__((visibility("hidden"))) WGPUProc tokamak_dawn_table[];
@@ -47,8 +47,7 @@ std::vector<std::string> candidates(const std::string& name, const std::string& 
 
 /// The first that is there; "" when none is.
 std::string first_readable(const std::vector<std::string>& paths) {
-  const auto found = std::ranges::find_if(
-      paths, [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; });
+  const auto found = std::ranges::find_if(paths, is_readable);
   return found == paths.end() ? "" : *found;
 }
 
