@@ -1,7 +1,8 @@
 // Files of the operating system: what streams do not offer. Native builds only.
 //
 // Paths are UTF-8. Errors are the system's reason alone, as "No such file or directory": who calls
-// names the file and what was wanted. A full disk is kOutOfMemory, anything else kInvalidInput.
+// names the file and what was wanted. kOutOfMemory: the disk is full; kUsage: the path leads
+// nowhere; kInvalidInput: anything else.
 #pragma once
 #include <cstdint>
 #include <span>

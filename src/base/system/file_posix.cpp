@@ -17,9 +17,10 @@ namespace {
 /// The reason of the call that has just failed.
 Failure last_reason() {
   const int error = errno;
-  const bool is_full = error == ENOSPC || error == EDQUOT;
-  return fail(is_full ? ErrorCode::kOutOfMemory : ErrorCode::kInvalidInput, "{}",
-              std::strerror(error));
+  const ErrorCode code = error == ENOSPC || error == EDQUOT ? ErrorCode::kOutOfMemory
+                         : error == ENOENT                  ? ErrorCode::kUsage
+                                                            : ErrorCode::kInvalidInput;
+  return fail(code, "{}", std::strerror(error));
 }
 
 FileState state_of(const struct stat& status) {

@@ -94,7 +94,7 @@ TEST_F(FileTest, IsPrivateWhereThatIsAsked) {
 TEST_F(FileTest, GivesTheReasonAlone) {
   const auto missing = File::open(path("none"), FileMode::kRead);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(missing.error().code, ErrorCode::kUsage);
   EXPECT_EQ(missing.error().message, "No such file or directory");
   EXPECT_EQ(file_state(path("none")).error().message, "No such file or directory");
   EXPECT_EQ(check_writable(path("none")).error().message, "No such file or directory");
