@@ -1,9 +1,9 @@
 // The measurements that earlier runs have kept about a device, and the self-test of the rest.
 #include "tune/device_measurements.h"
 
-#include "base/environment.h"
 #include "base/file_cache.h"
 #include "base/system/file.h"
+#include "base/system/folders.h"
 #include "tune/kept_verdicts.h"
 #include "tune/measurement_cache.h"
 #include "tune/tune.h"

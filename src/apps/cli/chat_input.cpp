@@ -4,9 +4,9 @@
 
 #include "apps/cli/chat_terminal.h"
 #include "apps/cli/input.h"
-#include "base/environment.h"
 #include "base/json.h"
 #include "base/system/file.h"
+#include "base/system/folders.h"
 #include "base/system/path_text.h"
 #include "engine/engine.h"
 

@@ -16,9 +16,9 @@
 
 #include "backend/webgpu/dawn/elf_file.h"
 #include "backend/webgpu/dawn/quiet.h"
-#include "base/environment.h"
 #include "base/system/dynamic_library.h"
 #include "base/system/file.h"
+#include "base/system/folders.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
 extern "C" __attribute__((visibility("hidden"))) WGPUProc tokamak_dawn_table[];
