@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-#include "apps/cli/chat_terminal.h"
 #include "apps/cli/input.h"
 #include "base/json.h"
 #include "base/system/file.h"
 #include "base/system/folders.h"
+#include "base/system/interactive_terminal.h"
 #include "base/system/path_text.h"
 #include "engine/engine.h"
 
@@ -29,7 +29,7 @@ class PlainReader : public LineReader {
         return {Typed::Kind::kText, std::move(line)};
       }
       searched_ = pending_.size();
-      if (ChatTerminal::wait_for_input() == ChatTerminal::Event::kInterrupt) {
+      if (InteractiveTerminal::wait_for_input() == InteractiveTerminal::Event::kInterrupt) {
         searched_ = 0;
         return {Typed::Kind::kInterrupt, std::exchange(pending_, {})};
       }
