@@ -144,7 +144,7 @@ check_arm64() {
   ctest_counted arm64 -R '^(kernels|backend|cpu_parity)_test$'
 }
 
-# The sources of src/base/system for Windows, compiled by mingw and linked into a library that nothing runs. Of this
+# The sources of src/base for Windows, compiled by mingw and linked into a library that nothing runs. Of this
 # machine's headers they get fmt's alone.
 windows() {
   local folder=$root/build/windows compiler=x86_64-w64-mingw32-g++-posix source
@@ -153,7 +153,7 @@ windows() {
     -I "$root/src" -I "$root/include" -isystem "$folder/include")
   rm -rf "$folder" && mkdir -p "$folder/include" &&
     cp -r "$(pkg-config --variable=includedir fmt)/fmt" "$folder/include" || return 1
-  for source in "$root"/src/base/system/*_windows.cpp "$root/src/base/environment.cpp"; do
+  for source in "$root"/src/base/{,system/}*_windows.cpp; do
     echo "$folder/$(basename "$source" .cpp).o $source"
   done | xargs -P "$(jobs_here)" -L 1 "$compiler" "${flags[@]}" -c -o &&
     "$compiler" -shared -static -o "$folder/system.dll" "$folder"/*.o
