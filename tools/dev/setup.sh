@@ -10,6 +10,7 @@ packages_check="clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22
 packages_format="clang-format-22"
 packages_package="ccache dpkg-dev openssl patchelf libstdc++-12-pic python3-venv util-linux xz-utils"
 packages_arm64="g++-aarch64-linux-gnu qemu-user-static"
+packages_windows="g++-mingw-w64-x86-64-posix"
 
 # The packages among "$@" that are not installed.
 missing_packages() {
@@ -79,7 +80,7 @@ setup_sysroot() {
     sh "$root/tools/dev/fetch_sysroot.sh" "$TOKAMAK_CACHE_DIR" arm64 "${packages[@]}"
 }
 
-# setup LEVEL...: run, test, check, format, package or arm64.
+# setup LEVEL...: run, test, check, format, package, arm64 or windows.
 setup() {
   local level list
   local -a packages=()

@@ -1,27 +1,28 @@
 #include "apps/cli/portaudio_library.h"
 
-#include <dlfcn.h>
+#include <string>
+#include <type_traits>
+
+#include "base/system/dynamic_library.h"
 
 namespace tokamak::cli {
 namespace {
 
 constexpr const char* kName = "libportaudio.so.2";
 
-Failure unusable(const char* why) {
+Failure unusable(const std::string& why) {
   return fail(ErrorCode::kDevice,
               "There is no sound: PortAudio cannot be opened ({}). Install libportaudio2 (Debian, "
-              "Ubuntu) or portaudio "
-              "(Fedora, Arch); `--input FILE --output FILE` needs none.",
+              "Ubuntu) or portaudio (Fedora, Arch); `--input FILE --output FILE` needs none.",
               why);
 }
 
 Result<PortAudio> opened() {
-  void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return unusable(::dlerror());
+  Result<DynamicLibrary> library = DynamicLibrary::open(kName);
+  if (!library) return unusable(library.error().message);
   PortAudio found = {};
-  const auto find = [library](auto& function, const char* name) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library->find(name));
     return function != nullptr;
   };
   const bool is_whole =
@@ -32,7 +33,8 @@ Result<PortAudio> opened() {
       find(found.open_stream, "Pa_OpenStream") && find(found.close_stream, "Pa_CloseStream") &&
       find(found.start_stream, "Pa_StartStream") && find(found.stream_info, "Pa_GetStreamInfo") &&
       find(found.read_stream, "Pa_ReadStream") && find(found.write_stream, "Pa_WriteStream");
-  if (!is_whole) return unusable(::dlerror());
+  if (!is_whole) return unusable("it lacks a function of version 19");
+  library->keep();
   return found;
 }
 
