@@ -5,7 +5,7 @@
 namespace tokamak {
 
 /// Takes the lock on an open file, for as long as the file is open or this process lives. False
-/// where another File has it, of whatever process. Errors as File's.
+/// where another File has it, of whatever process. Errors as File's. REQUIRES: this one has it not.
 Result<bool> try_lock(const File& file);
 
 }  // namespace tokamak
