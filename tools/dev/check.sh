@@ -7,7 +7,7 @@ failed=0
 # The C++ sources, separated by NUL; works in a clone and in an unpacked archive.
 sources() {
   local folder
-  for folder in include src tests fuzz bench examples tools; do
+  for folder in include src tests fuzz bench examples tools node; do
     [ ! -d "$root/$folder" ] || find "$root/$folder" -name '*.h' -print0 -o -name '*.cpp' -print0
   done
 }
