@@ -121,6 +121,7 @@ test("a model is not freed while one of its texts runs", async () => {
 });
 
 test("the process ends by itself while a model is open", async () => {
+  assert.equal((await runNode(`await t.openStory(); console.log("open");`, { timeout: 10_000 })).stdout, "open\n");
   const began = performance.now();
   const { stdout } = await runNode(`const engine = await t.openStory(); console.log(await engine.generate(t.ONCE, t.GREEDY).text());`);
   assert.equal(stdout, ", there lived a king who had three\n");
