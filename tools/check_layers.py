@@ -2,7 +2,8 @@
 """check_layers.py [ROOT]: fails when a file in src/ includes what src/LAYERS does not allow.
 
 A folder includes itself and the folders its line names; backend/<kind> no other backend/<kind>; and
-the headers of a device stay in the folders of that device. Headers of two folders do not define types
+the headers of a device stay in the folders of that device, those of an operating system in src/base/system,
+but for tests and the files of tools/system_sources.txt. Headers of two folders do not define types
 of one name: the linker would take the functions of one for those of the other, without a word.
 """
 import collections
@@ -17,6 +18,24 @@ DEVICE_HEADERS = [
     (re.compile(r"^(dawn/.*|webgpu/.*|webgpu\.h)$"), ("backend/webgpu", "apps/web")),
     (re.compile(r"^(cuda.*|nvrtc|cublas.*)\.h$"), ("backend/cuda",)),
     (re.compile(r"^vulkan/"), ()),
+]
+# Headers and functions of an operating system -> the header of base/system that has what they are for.
+SYSTEM_HEADERS = [
+    (re.compile(r"^(dlfcn|link|elf)\.h$"), "dynamic_library.h"),
+    (re.compile(r"^sys/(mman)\.h$"), "mapped_file.h"),
+    (re.compile(r"^sys/file\.h$"), "file_lock.h"),
+    (re.compile(r"^(termios|langinfo)\.h$|^sys/(ioctl|termios)\.h$"), "terminal.h"),
+    (re.compile(r"^(signal|sys/signal)\.h$"), "signals.h"),
+    (re.compile(r"^(sched|spawn)\.h$|^sys/(resource|sysinfo|times|utsname|wait|syscall)\.h$"), "machine.h"),
+    (re.compile(r"^pwd\.h$"), "folders.h"),
+    (re.compile(r"^time\.h$|^sys/time\.h$"), "calendar.h"),
+    (re.compile(r"^(fcntl|unistd|poll|dirent|ftw|glob|fnmatch|utime|libgen)\.h$|^sys/.*\.h$|^linux/.*|^mach/.*|^mach-o/.*"
+                r"|^(windows|winsock2|io|direct|shlobj|psapi)\.h$"), "file.h and its neighbours"),
+]
+SYSTEM_FUNCTIONS = [
+    (re.compile(r"\b(gmtime_r|localtime_r|gmtime_s|localtime_s|timegm)\("), "calendar.h"),
+    (re.compile(r"\b(sigaction)\b"), "signals.h"),
+    (re.compile(r"\b(isatty|fileno)\("), "terminal.h"),
 ]
 
 
@@ -49,6 +68,38 @@ def check_include(layers, folder, target, quoted):
     return None
 
 
+def check_system(folder, name, line, target, exempt):
+    """What is wrong with a line of a file in `folder` that includes `target` or calls the system, or None."""
+    if folder == "base/system" or name.endswith(("_test.cpp", "_test.h")) or exempt:
+        return None
+    for pattern, home in SYSTEM_HEADERS:
+        if target and pattern.match(target):
+            return f"{target} is of one operating system; base/system/{home} is for all"
+    for pattern, home in SYSTEM_FUNCTIONS:
+        if match := pattern.search(line):
+            return f"{match[1]}() is of one operating system; base/system/{home} is for all"
+    return None
+
+
+def read_exempt(path):
+    """The files that tools/system_sources.txt names, with their reasons."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    pairs = [line.partition(":") for line in lines if line.strip() and line[0] != "#"]
+    return {name.strip(): reason.strip() for name, _, reason in pairs}
+
+
+def check_exempt(root, exempt):
+    """Problems of the list itself as sentences."""
+    for name, reason in exempt.items():
+        path = root / name
+        text = path.read_text() if path.exists() else ""
+        includes = [match[2] for line in text.splitlines() if (match := INCLUDE.match(line)) and match[2]]
+        if not any(check_system("", "", "", target, False) for target in includes):
+            yield f"tools/system_sources.txt: {name} includes no header of a system; remove the line"
+        if not reason:
+            yield f"tools/system_sources.txt: {name} has no reason"
+
+
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{|^\}  // namespace")
 TYPE = re.compile(r"^(?:class|struct) ([A-Z]\w*)(?: final)?(?: : .*)? \{")
 
@@ -76,7 +127,8 @@ def check_names(root):
 def check(root):
     src = root / "src"
     layers = read_layers(src / "LAYERS")
-    errors = []
+    exempt = read_exempt(root / "tools" / "system_sources.txt")
+    errors = list(check_exempt(root, exempt))
     for path in sorted(p for p in src.rglob("*") if p.suffix in SUFFIXES):
         where = path.relative_to(root)
         folder = path.parent.relative_to(src).as_posix()
@@ -85,8 +137,11 @@ def check(root):
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
-            problem = match and check_include(layers, folder, match[1] or match[2], bool(match[1]))
-            if problem:
+            target = match and (match[1] or match[2])
+            for problem in (match and check_include(layers, folder, target, bool(match[1])),
+                            check_system(folder, path.name, line, target, where.as_posix() in exempt)):
+                if not problem:
+                    continue
                 errors.append(f"{where}:{number}: {problem}")
     return errors + check_names(root)
 

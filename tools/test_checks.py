@@ -58,6 +58,39 @@ class Layers(Tree):
         self.write("src/base/a.cpp", '#include "../formats/b.h"\n')
         self.assertIn("is relative", check_layers.check(self.root)[0])
 
+    def test_finds_headers_of_a_system_outside_their_folder(self):
+        text = "#include <vector>\n#include <dlfcn.h>\n"
+        self.write("src/base/system/a_posix.cpp", text)
+        self.write("src/formats/a_test.cpp", text)
+        self.assertEqual(check_layers.check(self.root), [])
+        self.write("src/formats/a.cpp", text)
+        self.assertEqual(check_layers.check(self.root), [
+            "src/formats/a.cpp:2: dlfcn.h is of one operating system; base/system/dynamic_library.h is for all"])
+
+    def test_names_the_header_that_is_for_all_systems(self):
+        for line, home in (("#include <sys/mman.h>", "mapped_file.h"), ("#include <sys/file.h>", "file_lock.h"),
+                           ("#include <sys/stat.h>", "file.h"), ("#include <unistd.h>", "file.h"),
+                           ("#include <termios.h>", "terminal.h"), ("#include <signal.h>", "signals.h"),
+                           ("struct sigaction action;", "signals.h"), ("#include <sys/resource.h>", "machine.h"),
+                           ("#include <pwd.h>", "folders.h"), ("  gmtime_r(&now, &parts);", "calendar.h"),
+                           ("#include <windows.h>", "file.h"), ("if (isatty(1)) f();", "terminal.h")):
+            self.write("src/model/a.h", line)
+            errors = check_layers.check(self.root)
+            self.assertEqual(len(errors), 1, line)
+            self.assertIn(f"src/model/a.h:1: ", errors[0])
+            self.assertIn(f"base/system/{home}", errors[0])
+        self.write("src/model/a.h", "#include <ctime>\n#include <csignal>\n#include <linux.h>\nx.isatty_(1);\n")
+        self.assertEqual(check_layers.check(self.root), [])
+
+    def test_leaves_out_what_is_of_one_system_by_nature(self):
+        self.write("src/model/a.cpp", "#include <elf.h>\n")
+        self.write("tools/system_sources.txt", "# the list\nsrc/model/a.cpp: reads ELF\n")
+        self.assertEqual(check_layers.check(self.root), [])
+        self.write("tools/system_sources.txt", "src/model/a.cpp:\n")
+        self.assertIn("has no reason", check_layers.check(self.root)[0])
+        self.write("tools/system_sources.txt", "src/model/a.cpp: reads ELF\nsrc/model/b.cpp: is gone\n")
+        self.assertIn("src/model/b.cpp includes no header of a system", check_layers.check(self.root)[0])
+
     def test_two_types_of_one_name_are_found(self):
         one = "namespace tokamak {\nstruct Codec {\n};\n}  // namespace tokamak\n"
         self.write("src/base/codec.h", one)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/system/file.h"
 #include "hub/parts.h"
 #include "hub/reply.h"
 
@@ -22,10 +23,6 @@ class BlobFile {
   /// Bytes of `file` that an earlier pull has left in `blobs`.
   static uint64_t left_before(const std::string& blobs, const hub::RepoFile& file);
 
-  BlobFile(BlobFile&& other) noexcept;
-  BlobFile& operator=(BlobFile&& other) noexcept;
-  ~BlobFile();
-
   const hub::Parts& parts() const { return parts_; }
 
   /// Appends to what is there of a part. REQUIRES: the bytes belong to the part.
@@ -39,16 +36,17 @@ class BlobFile {
   BlobFile(std::string path, hub::RepoFile file) : path_(std::move(path)), file_(std::move(file)) {}
   std::string contents_path() const;
   std::string counts_path() const;
-  /// Opens the files, if they are not open; `flags` beside those for reading and writing.
-  Result<void> open_files(int flags);
+  /// Opens the files, if they are not open.
+  Result<void> open_files(FileMode mode);
   void close_files();
   /// Reads the counts, or writes new ones.
   Result<void> find_parts();
-  Failure failed(std::string_view what) const;
+  Failure failed(std::string_view what, const Error& reason) const;
+  Failure write_failed(const Error& reason) const { return failed("Writing", reason); }
 
   std::string path_;  // of the finished blob
   hub::RepoFile file_;
-  int contents_ = -1, counts_ = -1;
+  File contents_, counts_;
   hub::Parts parts_;
 };
 

@@ -3,8 +3,10 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
+#include "base/system/file.h"
 
 namespace tokamak::download {
 
@@ -18,13 +20,10 @@ class Lock {
   static Result<Lock> take_repo(const std::string& cache, const std::string& repo,
                                 const std::function<bool()>& waiting);
 
-  Lock(Lock&& other) noexcept;
-  Lock& operator=(Lock&&) = delete;
-  ~Lock();
-
  private:
-  explicit Lock(int file) : file_(file) {}
-  int file_ = -1;
+  explicit Lock(File file) : file_(std::move(file)) {}
+
+  File file_;
 };
 
 }  // namespace tokamak::download

@@ -7,6 +7,7 @@
 #include "backend/cuda/device.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "base/system/folders.h"
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
 #include "engine/lora_files.h"

@@ -1,12 +1,12 @@
 #include "hub/stored.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "base/system/file.h"
+#include "base/system/path_text.h"
 #include "hub/cache.h"
 
 namespace tokamak::hub {
@@ -63,10 +63,9 @@ bool is_partial(const fs::path& blob) {
 
 /// Contents on the way have holes: of them counts what is on disk.
 uint64_t size_of(const fs::path& file) {
-  struct stat status{};
-  if (::stat(file.c_str(), &status) != 0) return 0;
-  const uint64_t size = uint64_t(status.st_size);
-  return is_partial(file) ? std::min(size, uint64_t(status.st_blocks) * 512) : size;
+  const auto state = file_state(text_of(file));
+  if (!state) return 0;
+  return is_partial(file) ? std::min(state->bytes, state->stored_bytes) : state->bytes;
 }
 
 uint64_t partial_bytes(const fs::path& folder) {

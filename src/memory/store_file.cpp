@@ -1,11 +1,8 @@
 #include "memory/store_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+
+#include "base/system/file.h"
 
 namespace tokamak::memory {
 
@@ -19,9 +16,8 @@ Result<void> make_store_file(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, failed);
   // The files beside it, which SQLite makes, get the same permissions.
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return invalid_input("{} cannot be made: {}.", path, std::strerror(errno));
-  ::close(file);
+  const auto file = File::open(path, FileMode::kCreate, {.is_private = true});
+  if (!file) return invalid_input("{} cannot be made: {}.", path, file.error().message);
   return {};
 }
 

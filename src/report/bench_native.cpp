@@ -1,9 +1,9 @@
 // Benchmarks of a native program: opening the model and the device, peak memory of the process.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <ctime>
 
+#include "base/system/calendar.h"
+#include "base/system/machine.h"
 #include "report/bench_work.h"
 #include "report/inspect.h"
 #include "report/inspect_views.h"
@@ -17,19 +17,12 @@ constexpr uint64_t kCheckBytes = uint64_t{64} << 20;
 // Relative to the largest logit: the tolerances of the model goldens.
 constexpr double kErrorLimit = 2e-3, kErrorLimitF16 = 2e-2;
 
-uint64_t peak_host_bytes() {
-  rusage usage = {};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return uint64_t(usage.ru_maxrss) * 1024;
-}
-
 /// "2025-01-31T23:59:59Z"
 std::string now_in_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
   char text[32] = "";
-  if (gmtime_r(&now, &parts) == nullptr) return text;
-  std::strftime(text, sizeof text, "%FT%TZ", &parts);
+  if (const auto parts = utc_time(std::time(nullptr))) {
+    std::strftime(text, sizeof text, "%FT%TZ", &*parts);
+  }
   return text;
 }
 
@@ -150,7 +143,7 @@ void sign(BenchReport& report, const ModelFiles& files, const OpenOptions& open,
   report.commit = TOKAMAK_COMMIT;
   report.title = model_title(files, open.model);
   report.short_name = short_model_name(files, open.model);
-  report.host_peak_bytes = peak_host_bytes();
+  report.host_peak_bytes = peak_memory();
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Looking at the machine: device nodes, drivers, and every device in turn.
-#include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +7,8 @@
 #include "backend/cuda/visible.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "base/system/dynamic_library.h"
+#include "base/system/file.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
 
@@ -30,13 +30,8 @@ std::vector<std::string> files_in(const char* folder, std::string_view start,
 
 /// Why the library does not load; "" when it does.
 std::string load_problem(const char* library) {
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = dlerror();
-    return reason == nullptr ? fmt::format("{} does not load", library) : reason;
-  }
-  dlclose(handle);
-  return "";
+  const auto opened = DynamicLibrary::open(library, DynamicLibrary::Linking::kWhenCalled);
+  return opened ? "" : opened.error().message;
 }
 
 /// "580.95.05" of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...".
@@ -165,7 +160,7 @@ GraphicsSystem look_at_system() {
   }
   system.render_nodes = files_in("/dev/dri", "renderD", "");
   for (const std::string& node : system.render_nodes) {
-    if (access(node.c_str(), R_OK | W_OK) != 0) system.closed_nodes.push_back(node);
+    if (!is_readable(node) || !check_writable(node)) system.closed_nodes.push_back(node);
   }
   return system;
 }

@@ -1,5 +1,5 @@
 // Tuning a model of the file system, and keeping what comes of it.
-#include "base/environment.h"
+#include "base/system/folders.h"
 #include "model/weights.h"
 #include "report/tune_report.h"
 #include "tune/device_measurements.h"

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/json.h"
+#include "base/system/calendar.h"
 #include "base/utf8.h"
 
 namespace tokamak::serve {
@@ -23,9 +24,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string time_text(double unix_seconds) {
-  const auto whole = std::time_t(unix_seconds);
-  std::tm parts{};
-  gmtime_r(&whole, &parts);
+  const std::tm parts = utc_time(std::time_t(unix_seconds)).value_or(std::tm{});
   char text[32] = "";
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
   return fmt::format("{}.{:03}Z", text, int(std::fmod(unix_seconds, 1.0) * 1000));

@@ -1,11 +1,5 @@
 #include "serve/log_queue.h"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <utility>
 
 namespace tokamak::serve {
@@ -18,9 +12,9 @@ constexpr int kLastWaits = 10;
 
 }  // namespace
 
-LogQueue::LogQueue(int descriptor, std::function<std::string(uint64_t)> dropped_line,
+LogQueue::LogQueue(File output, std::function<std::string(uint64_t)> dropped_line,
                    size_t limit_bytes)
-    : descriptor_(descriptor),
+    : output_(std::move(output)),
       dropped_line_(std::move(dropped_line)),
       limit_bytes_(limit_bytes),
       thread_([this] { run(); }) {}
@@ -62,17 +56,12 @@ void LogQueue::run() {
 
 void LogQueue::send(std::string_view text) {
   for (int waits = 0; !text.empty();) {
-    struct pollfd waited = {.fd = descriptor_, .events = POLLOUT, .revents = 0};
-    if (poll(&waited, 1, kWaitMilliseconds) <= 0) {  // a signal ends it, too
-      const std::scoped_lock lock(mutex_);
-      if (ends_ && ++waits == kLastWaits) return;
-      continue;
-    }
-    // A pipe that is ready takes so much without waiting.
-    const ssize_t written =
-        ::write(descriptor_, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
-    if (written < 0 && errno != EINTR && errno != EAGAIN) return;
-    if (written > 0) text.remove_prefix(size_t(written));
+    const auto written = output_.write_some(text, kWaitMilliseconds);
+    if (!written) return;
+    text.remove_prefix(*written);
+    if (*written > 0) continue;
+    const std::scoped_lock lock(mutex_);
+    if (ends_ && ++waits == kLastWaits) return;
   }
 }
 

@@ -1,5 +1,5 @@
-// LogQueue: lines on their way to a descriptor, which may be a pipe that nobody reads. Who writes a
-// line never waits: lines beyond a limit are dropped, and their number is written in their place.
+// LogQueue: lines on their way to a file, which may be a pipe that nobody reads. Who writes a line
+// never waits: lines beyond a limit are dropped, and their number is written in their place.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -8,16 +8,18 @@
 #include <string_view>
 #include <thread>
 
+#include "base/system/file.h"
+
 namespace tokamak::serve {
 
 class LogQueue {
  public:
   /// `dropped_line` makes the line that stands for a number of lost ones.
-  LogQueue(int descriptor, std::function<std::string(uint64_t)> dropped_line,
+  LogQueue(File output, std::function<std::string(uint64_t)> dropped_line,
            size_t limit_bytes = size_t{1} << 20);
   LogQueue(const LogQueue&) = delete;
   LogQueue& operator=(const LogQueue&) = delete;
-  /// Writes what the descriptor takes within a second.
+  /// Writes what the file takes within a second.
   ~LogQueue();
 
   /// `line` with its line end. Any thread may call it.
@@ -25,11 +27,11 @@ class LogQueue {
 
  private:
   void run();
-  /// Writes all of `text`; gives up where the descriptor is broken, or takes nothing while the
+  /// Writes all of `text`; gives up where the file is broken, or takes nothing while the
   /// queue ends.
   void send(std::string_view text);
 
-  const int descriptor_;
+  File output_;
   const std::function<std::string(uint64_t)> dropped_line_;
   const size_t limit_bytes_;
   std::mutex mutex_;

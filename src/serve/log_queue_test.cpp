@@ -37,7 +37,7 @@ std::string dropped_line(uint64_t count) {
 TEST(LogQueue, WritesLinesInTheirOrder) {
   const Pipe pipe;
   {
-    LogQueue log(pipe.ends[1], dropped_line);
+    LogQueue log(File::borrowed(pipe.ends[1]), dropped_line);
     for (int i = 0; i < 100; ++i) log.write(fmt::format("{}\n", i));
   }
   const std::string text = pipe.read_until("\n99\n");
@@ -48,7 +48,7 @@ TEST(LogQueue, DropsLinesWhereNobodyReadsAndCountsThem) {
   const Pipe pipe;
   const std::string line = std::string(999, 'x') + "\n";
   constexpr size_t kLines = 5000;
-  LogQueue log(pipe.ends[1], dropped_line, /*limit_bytes=*/100'000);
+  LogQueue log(File::borrowed(pipe.ends[1]), dropped_line, /*limit_bytes=*/100'000);
   for (size_t i = 0; i < kLines; ++i) log.write(line);  // more than the pipe and the queue take
   size_t lines = 0;
   for (std::string rest; lines < kLines;) {
@@ -65,7 +65,7 @@ TEST(LogQueue, DropsLinesWhereNobodyReadsAndCountsThem) {
 
 TEST(LogQueue, EndsWhereNobodyReads) {
   const Pipe pipe;
-  LogQueue log(pipe.ends[1], dropped_line);
+  LogQueue log(File::borrowed(pipe.ends[1]), dropped_line);
   for (size_t i = 0; i < 200; ++i) log.write(std::string(999, 'x') + "\n");
 }
 

@@ -1,13 +1,9 @@
 // The measurements that earlier runs have kept about a device, and the self-test of the rest.
 #include "tune/device_measurements.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
-#include "base/environment.h"
 #include "base/file_cache.h"
+#include "base/system/file.h"
+#include "base/system/folders.h"
 #include "tune/kept_verdicts.h"
 #include "tune/measurement_cache.h"
 #include "tune/tune.h"
@@ -26,8 +22,9 @@ std::string cache_problem() {
   if (folder.empty()) return "none of TOKAMAK_CACHE_DIR, XDG_CACHE_HOME and HOME is set";
   FileCache cache(folder, kPipelineCache);
   if (!cache.make_room(0)) return cache.problem();
-  if (access(folder.c_str(), W_OK) == 0) return "";
-  return fmt::format("{} cannot be written ({})", folder, std::strerror(errno));
+  const auto writable = check_writable(folder);
+  if (writable) return "";
+  return fmt::format("{} cannot be written ({})", folder, writable.error().message);
 }
 
 void recall_tuned(const DeviceInfo& device, VariantAdvice& advice) {

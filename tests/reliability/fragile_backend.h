@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "backend/webgpu/adapters.h"
-#include "base/environment.h"
 #include "base/file_cache.h"
+#include "base/system/folders.h"
 #include "engine/engine.h"
 
 namespace tokamak {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 
+#include "base/environment.h"
 #include "reliability/fragile_engine.h"
 
 namespace tokamak::golden {

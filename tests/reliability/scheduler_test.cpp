@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 
+#include "base/environment.h"
 #include "reliability/fragile_engine.h"
 
 namespace tokamak::golden {

@@ -144,6 +144,25 @@ check_arm64() {
   ctest_counted arm64 -R '^(kernels|backend|cpu_parity)_test$'
 }
 
+# The sources of src/base for Windows, compiled by mingw and linked into a library that nothing runs. Of this
+# machine's headers they get fmt's alone.
+windows() {
+  local folder=$root/build/windows compiler=x86_64-w64-mingw32-g++-posix source
+  local -a flags=(-std=c++23 -O1 -Wall -Wextra -Wconversion -Wshadow -Wold-style-cast -Wno-missing-field-initializers -Werror
+    -DUNICODE -DNOMINMAX -DWIN32_LEAN_AND_MEAN -D_WIN32_WINNT=0x0A00 -DFMT_HEADER_ONLY
+    -I "$root/src" -I "$root/include" -isystem "$folder/include")
+  rm -rf "$folder" && mkdir -p "$folder/include" &&
+    cp -r "$(pkg-config --variable=includedir fmt)/fmt" "$folder/include" || return 1
+  for source in "$root"/src/base/{,system/}*_windows.cpp; do
+    echo "$folder/$(basename "$source" .cpp).o $source"
+  done | xargs -P "$(jobs_here)" -L 1 "$compiler" "${flags[@]}" -c -o &&
+    "$compiler" -shared -static -o "$folder/system.dll" "$folder"/*.o
+}
+check_windows() {
+  setup windows
+  one windows windows
+}
+
 # Every file of fuzz/corpus through its target, with the sanitizers on.
 check_fuzz() {
   configure asan -DTOKAMAK_TESTS=ON
@@ -157,7 +176,7 @@ run_checks() {
   [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64) ;;
+      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64 | windows) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

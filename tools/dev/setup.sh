@@ -9,6 +9,7 @@ packages_check="clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22
   libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc chromium firefox-esr curl python3-pytest python3-numpy mypy"
 packages_format="clang-format-22"
 packages_arm64="g++-aarch64-linux-gnu qemu-user-static"
+packages_windows="g++-mingw-w64-x86-64-posix"
 
 # The packages among "$@" that are not installed.
 missing_packages() {
@@ -77,7 +78,7 @@ setup_sysroot() {
     sh "$root/tools/dev/fetch_sysroot.sh" "$TOKAMAK_CACHE_DIR" arm64 "${packages[@]}"
 }
 
-# setup LEVEL...: run, test, check, format or arm64.
+# setup LEVEL...: run, test, check, format, arm64 or windows.
 setup() {
   local level list
   local -a packages=()

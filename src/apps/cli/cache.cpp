@@ -1,6 +1,6 @@
 #include "apps/cli/command.h"
-#include "base/environment.h"
 #include "base/file_cache.h"
+#include "base/system/folders.h"
 #include "base/table.h"
 
 namespace tokamak::cli {

@@ -7,10 +7,10 @@
 #include "apps/cli/chat_memory.h"
 #include "apps/cli/chat_settings.h"
 #include "apps/cli/chat_template_choice.h"
-#include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
 #include "apps/cli/reasoned_answer.h"
 #include "base/nearest.h"
+#include "base/system/interactive_terminal.h"
 #include "base/utf8.h"
 #include "engine/image_files.h"
 #include "engine/text_request.h"
@@ -121,7 +121,7 @@ Result<void> Chat::talk(const std::string& name) {
     if (typed.kind == Typed::Kind::kFailure) return invalid_input("{}", typed.text);
     if (typed.kind == Typed::Kind::kInterrupt) {
       if (!is_at_terminal_) return Failure(Error{ErrorCode::kCancelled, ""});
-      ChatTerminal::clear_interrupt();
+      InteractiveTerminal::clear_interrupt();
       if (typed.text.empty() && !std::exchange(has_said_how_to_leave, true)) {
         note("Ctrl-D or /bye to leave.\n");
       }
@@ -276,7 +276,7 @@ Result<Generation> Chat::generate() {
       waiting.token();
     }
   };
-  callbacks.cancelled = [&] { return ChatTerminal::interrupted() || !text.status(); };
+  callbacks.cancelled = [&] { return InteractiveTerminal::interrupted() || !text.status(); };
   Request request{.images = conversation_.images(), .params = params, .callbacks = callbacks};
   TOK_TRY(request.prompt, engine_.place_images(own.prompt.ids, request.images));
   const size_t tokens = request.prompt.size();
@@ -315,7 +315,7 @@ void Chat::show(const std::string& path) {
 Result<void> Chat::answer(Question question) {
   conversation_.ask(std::move(question));
   auto result = generate();
-  ChatTerminal::clear_interrupt();
+  InteractiveTerminal::clear_interrupt();
   if (!result) return explain(result.error());
   const bool is_cancelled = result->finish == FinishReason::kCancelled;
   if (!result->text.empty() || !is_cancelled) conversation_.answer(result->text, thoughts_);
@@ -398,7 +398,7 @@ Result<void> run_chat(const ChatFlags& flags) {
   TOK_TRY(flags.sampling.params(defaults));  // mistakes in flags show at once
   TOK_TRY(std::unique_ptr<ChatMemory> memory,
           open_memory(flags, *engine, engine->compiled().context));
-  const ChatTerminal terminal(paste_terminal());
+  const InteractiveTerminal terminal(paste_terminal());
   Chat chat(flags, *engine, *tokenizer, std::move(choice), std::move(memory));
   const bool is_own = !model.empty();
   return chat.talk(model_id(model, engine->files().name) + (is_own ? "" : " (built-in)"));

@@ -1,16 +1,15 @@
 // Lines at a terminal with libedit: editing, history, and pasted text as one line.
 #include <histedit.h>
 #include <langinfo.h>
-#include <unistd.h>
 
 #include <clocale>
 #include <cstdio>
 #include <cwchar>
 
 #include "apps/cli/chat_input.h"
-#include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
 #include "base/environment.h"
+#include "base/system/interactive_terminal.h"
 
 namespace tokamak::cli {
 namespace {
@@ -54,7 +53,7 @@ class Editor : public LineReader {
     el_source(editor_, nullptr);  // ~/.editrc, as for other programs
     el_set(editor_, EL_ADDFN, "tokamak-paste", "Insert pasted text.", paste);
     el_set(editor_, EL_BIND, "\\e[200~", "tokamak-paste", nullptr);
-    ChatTerminal::hide_typing();
+    InteractiveTerminal::hide_typing();
   }
   ~Editor() override {
     el_end(editor_);
@@ -66,7 +65,7 @@ class Editor : public LineReader {
     interrupted_ = false;
     int count = 0;
     const char* line = el_gets(editor_, &count);
-    ChatTerminal::hide_typing();
+    InteractiveTerminal::hide_typing();
     if (interrupted_) {
       pending_.clear();
       note_codes("^C\n\033[J");  // below are the other rows of a long line
@@ -98,23 +97,24 @@ class Editor : public LineReader {
     Editor& own = of(editor);
     for (;;) {
       if (own.take_character(*out)) return 1;
-      switch (ChatTerminal::wait_for_input()) {
-        case ChatTerminal::Event::kInterrupt: {
+      switch (InteractiveTerminal::wait_for_input()) {
+        case InteractiveTerminal::Event::kInterrupt: {
           const LineInfo* line = el_line(editor);
           own.partial_.assign(line->buffer, line->lastchar);
           own.interrupted_ = true;
           return -1;
         }
-        case ChatTerminal::Event::kRedraw:
+        case InteractiveTerminal::Event::kRedraw:
           note("\r");
           el_resize(editor);
           el_set(editor, EL_REFRESH);
           break;
-        case ChatTerminal::Event::kReadable: {
+        case InteractiveTerminal::Event::kReadable: {
           char buffer[4096];
-          const ssize_t count = read(STDIN_FILENO, buffer, sizeof buffer);
-          if (count <= 0) return 0;
-          own.pending_.append(buffer, size_t(count));
+          const size_t count =
+              own.input_.read(std::as_writable_bytes(std::span(buffer))).value_or(0);
+          if (count == 0) return 0;
+          own.pending_.append(buffer, count);
         }
       }
     }
@@ -147,6 +147,7 @@ class Editor : public LineReader {
     return CC_REFRESH;
   }
 
+  File input_ = File::standard(StandardStream::kInput);
   EditLine* editor_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
@@ -163,9 +164,10 @@ std::unique_ptr<LineReader> terminal_reader(const std::vector<std::string>& hist
   return std::make_unique<Editor>(out, history);
 }
 
-int paste_terminal() {
+std::optional<StandardStream> paste_terminal() {
   FILE* out = screen();
-  return out == nullptr ? -1 : fileno(out);
+  if (out == nullptr) return std::nullopt;
+  return out == stderr ? StandardStream::kError : StandardStream::kOutput;
 }
 
 }  // namespace tokamak::cli

@@ -1,7 +1,7 @@
 // Lines at a terminal without a library for editing: what the terminal itself offers.
 #include "apps/cli/chat_input.h"
-#include "apps/cli/chat_terminal.h"
 #include "apps/cli/command.h"
+#include "base/system/interactive_terminal.h"
 
 namespace tokamak::cli {
 namespace {
@@ -10,9 +10,9 @@ class TerminalLines : public LineReader {
  public:
   Typed read_line(const std::string& prompt) override {
     note(prompt);
-    ChatTerminal::show_typing();
+    InteractiveTerminal::show_typing();
     Typed typed = lines_->read_line(prompt);
-    ChatTerminal::hide_typing();
+    InteractiveTerminal::hide_typing();
     return typed;
   }
   void remember(const std::string&) override {}
@@ -28,8 +28,8 @@ std::unique_ptr<LineReader> terminal_reader(const std::vector<std::string>&) {
   return std::make_unique<TerminalLines>();
 }
 
-int paste_terminal() {
-  return -1;
+std::optional<StandardStream> paste_terminal() {
+  return std::nullopt;
 }
 
 }  // namespace tokamak::cli

@@ -1,18 +1,13 @@
 #include "apps/cli/chat_input.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 
-#include "apps/cli/chat_terminal.h"
 #include "apps/cli/input.h"
-#include "base/environment.h"
 #include "base/json.h"
+#include "base/system/file.h"
+#include "base/system/folders.h"
+#include "base/system/interactive_terminal.h"
+#include "base/system/path_text.h"
 #include "engine/engine.h"
 
 namespace tokamak::cli {
@@ -34,19 +29,18 @@ class PlainReader : public LineReader {
         return {Typed::Kind::kText, std::move(line)};
       }
       searched_ = pending_.size();
-      if (ChatTerminal::wait_for_input() == ChatTerminal::Event::kInterrupt) {
+      if (InteractiveTerminal::wait_for_input() == InteractiveTerminal::Event::kInterrupt) {
         searched_ = 0;
         return {Typed::Kind::kInterrupt, std::exchange(pending_, {})};
       }
       char buffer[65536];
-      const ssize_t count = read(STDIN_FILENO, buffer, sizeof buffer);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) {
+      const auto count = input_.read(std::as_writable_bytes(std::span(buffer)));
+      if (!count) {
         return {Typed::Kind::kFailure,
-                fmt::format("Reading standard input failed: {}.", std::strerror(errno))};
+                fmt::format("Reading standard input failed: {}.", count.error().message)};
       }
-      if (count > 0) {
-        pending_.append(buffer, size_t(count));
+      if (*count > 0) {
+        pending_.append(buffer, *count);
         if (pending_.size() > kMaxTextBytes) {
           return {Typed::Kind::kFailure, "A line of standard input has more than 64 MiB."};
         }
@@ -61,21 +55,29 @@ class PlainReader : public LineReader {
   void remember(const std::string&) override {}
 
  private:
+  File input_ = File::standard(StandardStream::kInput);
   std::string pending_;
   size_t searched_ = 0;  // bytes of it without a line end
 };
 
+/// Writes text where nobody else reads it. Errors as File's.
+Result<void> write_private(const std::string& path, FileMode mode, std::string_view text) {
+  TOK_TRY(File file, File::open(path, mode, {.is_private = true}));
+  TOK_TRY(file.make_private());
+  return file.write(text);
+}
+
 /// Those lines as the whole file.
 void write_history(const std::string& path, const std::vector<std::string>& messages) {
   const std::string beside = path + ".new";
-  const int file = open(beside.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0) return;
   std::string text;
   for (const std::string& message : messages) text += Json(message).dump() + "\n";
-  const bool whole =
-      fchmod(file, 0600) == 0 && write(file, text.data(), text.size()) == ssize_t(text.size());
-  close(file);
-  if (!whole || std::rename(beside.c_str(), path.c_str()) != 0) unlink(beside.c_str());
+  std::error_code failed;
+  if (write_private(beside, FileMode::kReplace, text)) {
+    std::filesystem::rename(path_of(beside), path_of(path), failed);
+    if (!failed) return;
+  }
+  std::filesystem::remove(path_of(beside), failed);
 }
 
 }  // namespace
@@ -134,14 +136,8 @@ std::vector<std::string> load_history(const std::string& path) {
 void append_to_history(const std::string& path, const std::string& message) {
   if (path.empty()) return;
   std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  const int file = open(path.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  const std::string line = Json(message).dump() + "\n";
-  if (fchmod(file, 0600) == 0) {
-    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
-  }
-  close(file);
+  std::filesystem::create_directories(path_of(path).parent_path(), ignored);
+  static_cast<void>(write_private(path, FileMode::kAppend, Json(message).dump() + "\n"));
 }
 
 }  // namespace tokamak::cli

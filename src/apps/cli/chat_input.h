@@ -2,8 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/system/file.h"
 
 namespace tokamak::cli {
 
@@ -27,8 +30,8 @@ class LineReader {
 /// The input of a person at a terminal; null where there is none. One of chat_editor_*.cpp, as
 /// CMake chose. `history`: messages of earlier chats, the oldest first.
 std::unique_ptr<LineReader> terminal_reader(const std::vector<std::string>& history);
-/// The terminal that is to mark pasted text for that reader; -1: none.
-int paste_terminal();
+/// The terminal that is to mark pasted text for that reader, if any.
+std::optional<StandardStream> paste_terminal();
 
 /// Reads standard input as it is, without prompts.
 std::unique_ptr<LineReader> plain_reader();

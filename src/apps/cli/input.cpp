@@ -1,9 +1,5 @@
 #include "apps/cli/input.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -29,27 +25,24 @@ std::string limit_text(uint64_t bytes) {
   return fmt::format("{} {}", bytes >> (is_gib ? 30 : 20), is_gib ? "GiB" : "MiB");
 }
 
-Failure reading_failed(const std::string& name, int error) {
-  if (name == kStdin) return invalid_input("Reading standard input failed: {}.", strerror(error));
-  return invalid_input("{}: Reading the file failed: {}.", name, strerror(error));
+Failure reading_failed(const std::string& name, std::string_view reason) {
+  if (name == kStdin) return invalid_input("Reading standard input failed: {}.", reason);
+  return invalid_input("{}: Reading the file failed: {}.", name, reason);
 }
 
 /// Appends what there is to `out`; 0 bytes are the end.
-Result<size_t> read_piece(int descriptor, const std::string& name, std::string& out) {
+Result<size_t> read_piece(File& file, const std::string& name, std::string& out) {
   char buffer[kPiece];
-  for (;;) {
-    const ssize_t count = read(descriptor, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return reading_failed(name, errno);
-    out.append(buffer, size_t(count));
-    return size_t(count);
-  }
+  const auto count = file.read(std::as_writable_bytes(std::span(buffer)));
+  if (!count) return reading_failed(name, count.error().message);
+  out.append(buffer, *count);
+  return *count;
 }
 
-Result<std::string> read_all(int descriptor, const std::string& name, uint64_t max_bytes) {
+Result<std::string> read_all(File file, const std::string& name, uint64_t max_bytes) {
   std::string text;
   for (;;) {
-    TOK_TRY(const size_t count, read_piece(descriptor, name, text));
+    TOK_TRY(const size_t count, read_piece(file, name, text));
     if (count == 0) return text;
     if (text.size() <= max_bytes) continue;
     if (name == kStdin) return invalid_input("{} has more than {}.", name, limit_text(max_bytes));
@@ -66,36 +59,34 @@ Failure not_utf8(uint64_t line, std::string_view name) {
   return invalid_input("Line {} of {} is not UTF-8.", line, named(name));
 }
 
-Result<int> open_input(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor >= 0) return descriptor;
-  return invalid_input("{}: Cannot open the file: {}.", path, strerror(errno));
+Result<File> open_input(const std::string& path) {
+  auto file = File::open(path, FileMode::kStream);
+  if (file) return file;
+  return invalid_input("{}: Cannot open the file: {}.", path, file.error().message);
 }
 
 }  // namespace
 
 bool is_stream(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  const auto state = file_state(path);
+  return state && state->kind == FileKind::kOther;
 }
 
 Result<void> check_stdin() {
-  if (was_closed(STDIN_FILENO)) return reading_failed(kStdin, EBADF);
+  if (was_closed(StandardStream::kInput)) return reading_failed(kStdin, std::strerror(EBADF));
   return {};
 }
 
 Result<std::string> read_stdin(uint64_t max_bytes) {
   TOK_TRY(check_stdin());
-  return read_all(STDIN_FILENO, kStdin, max_bytes);
+  return read_all(File::standard(StandardStream::kInput), kStdin, max_bytes);
 }
 
 Result<std::string> read_input(const std::string& path, uint64_t max_bytes) {
   if (is_stdin(path)) return read_stdin(max_bytes);
   if (!is_stream(path)) return read_text_file(path, max_bytes);
-  TOK_TRY(const int descriptor, open_input(path));
-  auto text = read_all(descriptor, path, max_bytes);
-  close(descriptor);
-  return text;
+  TOK_TRY(File file, open_input(path));
+  return read_all(std::move(file), path, max_bytes);
 }
 
 Result<std::string> read_text(const std::string& path) {
@@ -112,25 +103,13 @@ Result<std::string> read_text(const std::string& path) {
 Result<InputLines> InputLines::open(const std::string& path) {
   if (is_stdin(path)) {
     TOK_TRY(check_stdin());
-    return InputLines(STDIN_FILENO, kStdin);
+    return InputLines(File::standard(StandardStream::kInput), kStdin);
   }
   if (is_directory(path)) {
     return invalid_input("{}: Expected a file but found a directory.", path);
   }
-  TOK_TRY(const int descriptor, open_input(path));
-  return InputLines(descriptor, path);
-}
-
-InputLines::InputLines(InputLines&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, STDIN_FILENO)),
-      name_(std::move(other.name_)),
-      pending_(std::move(other.pending_)),
-      begin_(other.begin_),
-      lines_(other.lines_),
-      has_ended_(other.has_ended_) {}
-
-InputLines::~InputLines() {
-  if (descriptor_ != STDIN_FILENO) close(descriptor_);
+  TOK_TRY(File file, open_input(path));
+  return InputLines(std::move(file), path);
 }
 
 Result<std::optional<std::string>> InputLines::next() {
@@ -151,7 +130,7 @@ Result<std::optional<std::string>> InputLines::next() {
       ++lines_;
       return invalid_input("{} has more than {}.", where(), limit_text(kMaxTextBytes));
     }
-    TOK_TRY(const size_t count, read_piece(descriptor_, name_, pending_));
+    TOK_TRY(const size_t count, read_piece(file_, name_, pending_));
     has_ended_ = count == 0;
   }
 }

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/system/file.h"
 
 namespace tokamak::cli {
 
@@ -31,10 +33,6 @@ class InputLines {
  public:
   /// `path`: "" and "-" are standard input.
   static Result<InputLines> open(const std::string& path);
-  InputLines(InputLines&& other) noexcept;
-  InputLines& operator=(InputLines&&) = delete;
-  ~InputLines();
-
   /// Without its end; nothing after the last one.
   Result<std::optional<std::string>> next();
   /// Errors: the line that next() gave last is not UTF-8.
@@ -45,9 +43,9 @@ class InputLines {
   const std::string& name() const { return name_; }
 
  private:
-  InputLines(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  InputLines(File file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
 
-  int descriptor_;
+  File file_;
   std::string name_, pending_;
   size_t begin_ = 0;  // of the next line in `pending_`
   uint64_t lines_ = 0;

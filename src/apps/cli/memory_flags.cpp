@@ -7,7 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/duration_text.h"
-#include "base/environment.h"
+#include "base/system/folders.h"
 
 namespace tokamak::cli {
 namespace {

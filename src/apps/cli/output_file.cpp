@@ -1,7 +1,5 @@
 #include "apps/cli/output_file.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <span>
 
 #include "apps/cli/terminal.h"
+#include "base/system/file.h"
 #include "base/whole_file.h"
 
 namespace tokamak::cli {
@@ -16,8 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Failure cannot_write(const std::string& path, std::string_view reason) {
+  return output_failure("{}: The file cannot be written: {}.", path, reason);
+}
 Failure cannot_write(const std::string& path) {
-  return output_failure("{}: The file cannot be written: {}.", path, std::strerror(errno));
+  return cannot_write(path, std::strerror(errno));
 }
 
 /// The path of the file that links lead to; "" for anything but a plain file.
@@ -34,7 +36,11 @@ std::string place_of(const std::string& path) {
 Result<void> check_output(const std::string& path) {
   if (path.empty()) return {};
   const std::string place = place_of(path);
-  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) != 0) return cannot_write(path);
+  if (file_state(path)) {
+    if (const auto writable = check_writable(path); !writable) {
+      return cannot_write(path, writable.error().message);
+    }
+  }
   if (place.empty()) {
     if (fs::is_directory(path))
       return output_failure("{}: Expected a file but found a directory.", path);

@@ -5,6 +5,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
+#include "base/system/calendar.h"
 #include "report/profile_page.h"
 
 namespace tokamak::cli {
@@ -18,9 +19,7 @@ struct ProfileFlags {
 };
 
 std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
+  const std::tm utc = utc_time(std::time(nullptr)).value_or(std::tm{});
   return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
                      utc.tm_mday, utc.tm_hour, utc.tm_min);
 }

@@ -1,13 +1,7 @@
 #include "apps/cli/raw_sound.h"
 
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "apps/cli/input.h"
 #include "apps/cli/terminal.h"
@@ -43,8 +37,8 @@ Result<RawSound> RawSound::open(const RawSoundFlags& flags) {
                 "Standard input is a terminal, which has no sound; let a program write into it.");
   }
   TOK_TRY(Resampler resampler, Resampler::open({.rate = flags.rate, .channels = flags.channels}));
-  struct stat status{};
-  const bool is_file = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+  const auto input = File::standard(StandardStream::kInput).state();
+  const bool is_file = input && input->kind == FileKind::kFile;
   PcmReader reader(*pcm_format(flags.format), flags.channels);
   // A file has everything at once; it is read as a microphone would give it, 20 ms each time.
   const size_t most = is_file ? reader.moment_bytes() * flags.rate / 50 : kMaxBytes;
@@ -52,19 +46,22 @@ Result<RawSound> RawSound::open(const RawSoundFlags& flags) {
 }
 
 Result<Samples> RawSound::read(bool waits) {
+  File input = File::standard(StandardStream::kInput);
   Samples out;
   while (!has_ended_ && out.empty() && !interrupted()) {
-    pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    if (poll(&input, 1, waits ? -1 : 0) == 0) break;
-    if (input.revents == 0) continue;  // a signal
+    if (!input.has_input(waits)) {
+      if (waits) continue;  // a signal
+      break;
+    }
     std::array<std::byte, kMaxBytes> bytes;
-    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), std::min(most_, bytes.size()));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return invalid_input("Reading standard input failed: {}.", std::strerror(errno));
+    const auto count = input.read(std::span(bytes).first(std::min(most_, bytes.size())));
+    if (!count) {
+      return invalid_input("Reading standard input failed: {}.", count.error().message);
+    }
     std::vector<float> samples;
-    reader_.add(std::span(bytes).first(size_t(count)), samples);
+    reader_.add(std::span(bytes).first(*count), samples);
     TOK_TRY(resampler_.add(samples, out));
-    if (count > 0) continue;
+    if (*count > 0) continue;
     has_ended_ = true;
     if (reader_.is_cut()) {
       return invalid_input(

@@ -1,7 +1,5 @@
 #include "apps/cli/serve_log.h"
 
-#include <unistd.h>
-
 #include <chrono>
 
 #include "apps/cli/terminal.h"
@@ -25,7 +23,7 @@ std::function<void(const serve::Answered&)> start_log(serve::LogFormat format) {
     return serve::message_line(text, format, unix_time());
   };
   // Until the end of the program: its last word may be an error.
-  static serve::LogQueue queue(STDERR_FILENO, [message](uint64_t lines) {
+  static serve::LogQueue queue(File::standard(StandardStream::kError), [message](uint64_t lines) {
     return message(
         fmt::format("warning: {} lines of the log are missing here: standard error was "
                     "not read in time.\n",

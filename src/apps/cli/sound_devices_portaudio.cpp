@@ -1,7 +1,5 @@
 // The system's microphone and loudspeaker, by PortAudio. Each has a thread that waits for it.
-#include <fcntl.h>
 #include <portaudio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "apps/cli/sound_line.h"
+#include "base/system/terminal.h"
 #include "talk/play_queue.h"
 
 namespace tokamak::cli {
@@ -29,28 +28,8 @@ struct Close {
 };
 using Stream = std::unique_ptr<PaStream, Close>;
 
-/// Nothing is on standard error while it lives: ALSA and JACK write there what they do not find.
-class Hush {
- public:
-  Hush() : before_(dup(STDERR_FILENO)) {
-    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (before_ >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
-    if (nothing >= 0) close(nothing);
-  }
-  Hush(const Hush&) = delete;
-  Hush& operator=(const Hush&) = delete;
-  ~Hush() {
-    if (before_ < 0) return;
-    dup2(before_, STDERR_FILENO);
-    close(before_);
-  }
-
- private:
-  int before_;
-};
-
 PaError initialize() {
-  const Hush hush;
+  const SilentErrors silent;  // ALSA and JACK write there what they do not find
   return Pa_Initialize();
 }
 

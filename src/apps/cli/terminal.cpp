@@ -1,12 +1,9 @@
 #include "apps/cli/terminal.h"
 
 #include <cxxabi.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +12,8 @@
 #include <new>
 #include <typeinfo>
 
+#include "base/system/signals.h"
+#include "base/system/terminal.h"
 #include "base/terminal_text.h"
 #include "base/wrap.h"
 
@@ -32,22 +31,14 @@ std::function<void(std::string_view)>& note_sink() {
   return sink;
 }
 
-void end(int) {
-  constexpr std::string_view kText = "\nInterrupted.\n";
-  static_cast<void>(!write(STDERR_FILENO, kText.data(), kText.size()));
-  _exit(130);
+void end() {
+  end_at_once("\nInterrupted.\n", 130);
 }
 
-void on_signal(int signal) {
-  if (g_interrupted != 0 || g_reaction == int(OnInterrupt::kEnd)) end(signal);
+void interrupt() {
+  if (g_interrupted != 0 || g_reaction == int(OnInterrupt::kEnd)) end();
   g_interrupted = 1;
-  if (g_reaction == int(OnInterrupt::kStopSoon)) alarm(kSecondsToEnd);
-}
-
-void handle(int signal, void (*handler)(int)) {
-  struct sigaction action{};
-  action.sa_handler = handler;
-  sigaction(signal, &action, nullptr);
+  if (g_reaction == int(OnInterrupt::kStopSoon)) after_seconds(kSecondsToEnd, end);
 }
 
 /// Memory that nobody had a plan for: the rest of the program cannot go on without it.
@@ -57,23 +48,20 @@ void handle(int signal, void (*handler)(int)) {
       (*thrown != typeid(std::bad_alloc) && *thrown != typeid(std::bad_array_new_length))) {
     std::abort();
   }
-  constexpr std::string_view kText = "error: The program needs more memory than there is.\n";
-  static_cast<void>(!write(STDERR_FILENO, kText.data(), kText.size()));
-  _exit(kOutOfMemoryStatus);
+  end_at_once("error: The program needs more memory than there is.\n", kOutOfMemoryStatus);
 }
 
 }  // namespace
 
 void open_closed_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    g_was_closed[stream] = fcntl(stream, F_GETFD) < 0 && errno == EBADF;
-    // The lowest number that is free is this one.
-    if (g_was_closed[stream]) static_cast<void>(!open("/dev/null", O_RDWR));
+  using enum StandardStream;
+  for (const StandardStream stream : {kInput, kOutput, kError}) {
+    g_was_closed[size_t(stream)] = open_if_closed(stream);
   }
 }
 
-bool was_closed(int stream) {
-  return g_was_closed[stream];
+bool was_closed(StandardStream stream) {
+  return g_was_closed[size_t(stream)];
 }
 
 void end_without_memory() {
@@ -81,18 +69,14 @@ void end_without_memory() {
 }
 
 void handle_signals() {
-  struct sigaction inherited{};
-  sigaction(SIGINT, nullptr, &inherited);
-  // A shell starts what it runs in the background so that Ctrl-C is not for it.
-  if (inherited.sa_handler != SIG_IGN) handle(SIGINT, on_signal);
-  handle(SIGALRM, end);
-  signal(SIGPIPE, SIG_IGN);
+  on_interrupt(interrupt);
+  ignore_broken_pipes();
 }
 
 void when_interrupted(OnInterrupt reaction) {
   g_reaction = int(reaction);
-  if (reaction != OnInterrupt::kStopSoon) alarm(0);
-  if (reaction == OnInterrupt::kEnd && g_interrupted != 0) end(SIGINT);
+  if (reaction != OnInterrupt::kStopSoon) after_seconds(0, end);
+  if (reaction == OnInterrupt::kEnd && g_interrupted != 0) end();
 }
 
 WhenInterrupted::WhenInterrupted(OnInterrupt reaction) : before_(OnInterrupt(g_reaction)) {
@@ -107,19 +91,17 @@ bool interrupted() {
 }
 
 bool stdin_is_terminal() {
-  return isatty(STDIN_FILENO) != 0;
+  return is_terminal(StandardStream::kInput);
 }
 bool stdout_is_terminal() {
-  return isatty(STDOUT_FILENO) != 0;
+  return is_terminal(StandardStream::kOutput);
 }
 bool stderr_is_terminal() {
-  return isatty(STDERR_FILENO) != 0;
+  return is_terminal(StandardStream::kError);
 }
 
 size_t terminal_columns() {
-  winsize size{};
-  if (!stdout_is_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
-  return size.ws_col;
+  return columns_of(StandardStream::kOutput);
 }
 
 size_t screen_columns() {
@@ -128,25 +110,17 @@ size_t screen_columns() {
 }
 
 Result<void> print(std::string_view text) {
-  static const bool is_terminal = stdout_is_terminal();
-  return is_terminal ? print_codes(terminal_text(text)) : print_codes(text);
+  static const bool is_shown = stdout_is_terminal();
+  return is_shown ? print_codes(terminal_text(text)) : print_codes(text);
 }
 
 Result<void> print_codes(std::string_view text) {
-  if (was_closed(STDOUT_FILENO)) {
+  if (was_closed(StandardStream::kOutput)) {
     return output_failure("Writing the output failed: {}.", strerror(EBADF));
   }
-  while (!text.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE) {
-      signal(SIGPIPE, SIG_DFL);
-      raise(SIGPIPE);
-    }
-    if (written < 0) return output_failure("Writing the output failed: {}.", strerror(errno));
-    text.remove_prefix(size_t(written));
-  }
-  return {};
+  const auto written = write_to_reader(text);
+  if (written) return {};
+  return output_failure("Writing the output failed: {}.", written.error().message);
 }
 
 bool output_failed() {
@@ -158,9 +132,9 @@ void note_output_failure() {
 }
 
 void note(std::string_view text) {
-  static const bool is_terminal = stderr_is_terminal();
+  static const bool is_shown = stderr_is_terminal();
   std::string safe;
-  if (is_terminal) {
+  if (is_shown) {
     for (const std::string_view progress : {"\r\033[K", "\r"}) {
       if (safe.empty() && text.starts_with(progress)) safe = progress;
     }
@@ -175,11 +149,7 @@ void redirect_notes(std::function<void(std::string_view)> sink) {
 }
 
 void note_codes(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) text.remove_prefix(size_t(written));
-  }
+  static_cast<void>(File::standard(StandardStream::kError).write(text));
 }
 
 std::string time_left(double seconds) {
@@ -189,10 +159,15 @@ std::string time_left(double seconds) {
 
 bool agreed(std::string_view question, bool otherwise) {
   note(fmt::format("{}? [{}] ", question, otherwise ? "Y/n" : "y/N"));
+  File input = File::standard(StandardStream::kInput);
   std::string line;
-  char c = 0;
+  std::array<char, 1> c = {};
   bool is_answered = false;
-  while (read(STDIN_FILENO, &c, 1) == 1 && !(is_answered = c == '\n')) line += c;
+  while (input.has_input(true) &&
+         input.read(std::as_writable_bytes(std::span(c))).value_or(0) == 1 &&
+         !(is_answered = c[0] == '\n')) {
+    line += c[0];
+  }
   if (!is_answered) return false;  // the end of the input, or Ctrl-C, agrees to nothing
   if (line.empty()) return otherwise;
   return line == "y" || line == "Y" || line == "yes";

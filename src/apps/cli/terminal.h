@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/system/file.h"
 
 namespace tokamak::cli {
 
@@ -21,8 +22,8 @@ enum class OnInterrupt : uint8_t {
 /// For the start of the program, before it opens anything: standard input, output and error that
 /// are closed become /dev/null, so that no other file gets their numbers.
 void open_closed_streams();
-/// Whether that stream (STDIN_FILENO, ...) was closed at the start.
-bool was_closed(int stream);
+/// Whether that stream was closed at the start.
+bool was_closed(StandardStream stream);
 /// From here on memory that runs out, on whichever thread, ends the program with a sentence and
 /// kOutOfMemoryStatus.
 void end_without_memory();

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "base/check.h"
-#include "base/huge_pages.h"
 #include "base/seconds.h"
+#include "base/system/huge_pages.h"
 
 namespace tokamak {
 namespace {

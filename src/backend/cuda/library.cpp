@@ -1,13 +1,12 @@
 #include "backend/cuda/library.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "backend/cuda/visible.h"
 #include "base/environment.h"
+#include "base/system/dynamic_library.h"
 
 namespace tokamak::cuda {
 namespace {
@@ -115,12 +114,13 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
 Result<Driver> find_driver() {
   constexpr const char* kLibrary = "libcuda.so.1";
   // By the loader alone: a toolkit has a library of this name that does nothing.
-  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
+  auto library = DynamicLibrary::open(kLibrary);
+  if (!library) {
     return unsupported("{} is not there. The NVIDIA driver brings it; a container needs --gpus.",
                        kLibrary);
   }
-  const auto version = as_function<Status (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
+  library->keep();
+  const auto version = as_function<Status (*)(int*)>(library->find("cuDriverGetVersion"));
   Driver driver;
   if (version == nullptr || version(&driver.version) != Status::kSuccess) {
     return missing(kLibrary, "cuDriverGetVersion");
@@ -129,7 +129,7 @@ Result<Driver> find_driver() {
     return unsupported("Driver {} is too old, {} (R525) is the oldest that works.",
                        version_text(driver.version), version_text(kOldestDriver));
   }
-  const auto find = as_function<FindFunction>(dlsym(library, "cuGetProcAddress_v2"));
+  const auto find = as_function<FindFunction>(library->find("cuGetProcAddress_v2"));
   if (find == nullptr) return missing(kLibrary, "cuGetProcAddress_v2");
   if (const char* name = find_all(DriverFunctions(find), driver.api))
     return missing(kLibrary, name);
@@ -174,21 +174,21 @@ std::vector<std::string> library_folders(const std::string& package) {
 /// The functions of a library by their names.
 class Functions {
  public:
-  explicit Functions(void* library) : library_(library) {}
+  explicit Functions(const DynamicLibrary& library) : library_(library) {}
 
   template <typename F>
   void operator()(F& function, const char* name) {
-    function = as_function<F>(dlsym(library_, name));
+    function = as_function<F>(library_.find(name));
     if (function == nullptr && missing_ == nullptr) missing_ = name;
   }
   const char* missing() const { return missing_; }
 
  private:
-  void* library_;
+  const DynamicLibrary& library_;
   const char* missing_ = nullptr;
 };
 
-Result<void> read(void* library, Compiler& compiler) {
+Result<void> read(const DynamicLibrary& library, Compiler& compiler) {
   Functions find(library);
   CompilerApi& api = compiler.api;
   find(api.version, "nvrtcVersion");
@@ -213,7 +213,7 @@ Result<void> read(void* library, Compiler& compiler) {
   return {};
 }
 
-Result<void> read(void* library, ProductLibrary& products) {
+Result<void> read(const DynamicLibrary& library, ProductLibrary& products) {
   Functions find(library);
   ProductApi& api = products.api;
   find(api.version, "cublasLtGetVersion");
@@ -244,11 +244,12 @@ Result<Library> open_newest(const std::string& stem, const std::string& package)
     if (major > most_major) continue;
     const std::string name = fmt::format("{}.so.{}", stem, major);
     for (const std::string& folder : library_folders(package)) {
-      void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (library == nullptr) continue;
+      auto library = DynamicLibrary::open(folder + name);
+      if (!library) continue;
+      library->keep();
       Library own;
       own.path = folder + name;
-      const Result<void> done = read(library, own);
+      const Result<void> done = read(*library, own);
       if (done) return own;
       why = done.error();
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/system/calendar.h"
+
 namespace tokamak::serve {
 namespace {
 
@@ -38,9 +40,7 @@ std::string_view reason_of(int status) {
 }
 
 std::string date_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
+  const std::tm parts = utc_time(std::time(nullptr)).value_or(std::tm{});
   char text[40] = "";
   std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
   return text;

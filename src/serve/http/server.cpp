@@ -1,10 +1,9 @@
 #include "serve/http/server.h"
 
-#include <sys/resource.h>
-
 #include <boost/asio/post.hpp>
-#include <csignal>
 
+#include "base/system/machine.h"
+#include "base/system/signals.h"
 #include "serve/http/connection.h"
 
 namespace tokamak::serve {
@@ -19,21 +18,6 @@ constexpr int kSendBytes = 64 << 10;
 /// Connections beyond the limit that get an answer; further ones are closed without one.
 constexpr size_t kMaxRejected = 256;
 constexpr double kMaxSeconds = 366.0 * 24 * 3600;
-
-/// Every connection takes a descriptor; shells allow 1024 of them and often many more on request.
-void allow_descriptors(rlim_t wanted) {
-  struct rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min(limit.rlim_max, wanted);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// Whether the program was started so that the signal counts for nothing.
-bool is_ignored(int number) {
-  struct sigaction inherited{};
-  sigaction(number, nullptr, &inherited);
-  return inherited.sa_handler == SIG_IGN;
-}
 
 std::string text_of(const tcp::endpoint& endpoint) {
   boost::system::error_code ignored;
@@ -65,7 +49,8 @@ Server::~Server() {
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
   auto state = std::make_unique<State>();
   state->bodies = std::make_shared<ByteBudget>(options.limits.all_bodies_bytes);
-  allow_descriptors(rlim_t{options.limits.connections} + 256);
+  // Every connection is an open file; shells allow 1024 of them and often many more on request.
+  allow_open_files(uint64_t{options.limits.connections} + 256);
   TOK_TRY(const tcp::endpoint endpoint, endpoint_of(state->io, options));
   auto& acceptor = state->acceptor;
   boost::system::error_code error;
@@ -226,17 +211,17 @@ void Server::State::wait_for_signal(asio::signal_set& set, std::function<void()>
 
 void Server::on_signal(std::function<void()> job) {
   boost::system::error_code ignored;
-  state_->signals.add(SIGTERM, ignored);
-  // A shell starts what it runs in the background so that Ctrl-C is not for it.
-  if (!is_ignored(SIGINT)) state_->signals.add(SIGINT, ignored);
+  for (const Signal signal : {Signal::kTerminate, Signal::kInterrupt}) {
+    if (const auto number = heeded_signal(signal)) state_->signals.add(*number, ignored);
+  }
   state_->wait_for_signal(state_->signals, std::move(job));
 }
 
 void Server::on_hangup(std::function<void()> job) {
   boost::system::error_code ignored;
-  // nohup starts what it runs so that a terminal that closes is none of its business.
-  if (is_ignored(SIGHUP)) return;
-  state_->hangups.add(SIGHUP, ignored);
+  const auto number = heeded_signal(Signal::kHangup);
+  if (!number) return;
+  state_->hangups.add(*number, ignored);
   state_->wait_for_signal(state_->hangups, std::move(job));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/system/calendar.h"
 #include "text/template/arguments.h"
 #include "text/template/filters.h"
 #include "text/template/print.h"
@@ -124,8 +125,8 @@ Result<Value> strftime_now(Runtime& runtime, const Value&, const Arguments& give
   TOK_TRY(runtime.spend_steps(1 + format.size()));
   TOK_TRY(runtime.check_room(format.size() * 16));
   const std::time_t now = runtime.now ? std::time_t(*runtime.now) : std::time(nullptr);
-  std::tm parts{};
-  if ((runtime.now ? gmtime_r(&now, &parts) : localtime_r(&now, &parts)) == nullptr) {
+  const auto parts = runtime.now ? utc_time(now) : local_time(now);
+  if (!parts) {
     return invalid_input("The time cannot be expressed as a date.");
   }
   std::string out;
@@ -143,9 +144,9 @@ Result<Value> strftime_now(Runtime& runtime, const Value&, const Arguments& give
     }
     const char single[] = {'%', format[i], '\0'};
     char shown[128];
-    const std::string english = english_part(format[i], parts);
+    const std::string english = english_part(format[i], *parts);
     std::string_view text = english;
-    if (english.empty()) text = {shown, std::strftime(shown, sizeof shown, single, &parts)};
+    if (english.empty()) text = {shown, std::strftime(shown, sizeof shown, single, &*parts)};
     while (unpadded && text.size() > 1 && (text[0] == '0' || text[0] == ' ')) text.remove_prefix(1);
     out += text;
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/system/mapped_file.h"
 
 namespace tokamak {
 
@@ -24,10 +25,6 @@ class ElfFile {
   /// Maps the file. kDevice when it is missing, not a 64-bit little-endian ELF file, or truncated.
   static Result<ElfFile> open(const std::string& path);
 
-  ElfFile(ElfFile&& other) noexcept;
-  ElfFile& operator=(ElfFile&&) = delete;
-  ~ElfFile();
-
   /// A defined symbol of .symtab by its exact (mangled) name.
   std::optional<ElfSymbol> find(std::string_view name) const;
 
@@ -35,7 +32,7 @@ class ElfFile {
   ElfFile() = default;
   Result<void> read_tables(const std::string& path);
 
-  std::span<const std::byte> file_;     // mapped; owned
+  MappedFile file_;
   std::span<const std::byte> symbols_;  // .symtab, inside file_
   std::span<const std::byte> strings_;  // the names of .symtab, inside file_
 };

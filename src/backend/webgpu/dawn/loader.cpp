@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <unistd.h>
 #include <webgpu/webgpu.h>
 
 #include <algorithm>
@@ -17,7 +16,9 @@
 
 #include "backend/webgpu/dawn/elf_file.h"
 #include "backend/webgpu/dawn/quiet.h"
-#include "base/environment.h"
+#include "base/system/dynamic_library.h"
+#include "base/system/file.h"
+#include "base/system/folders.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
 extern "C" __attribute__((visibility("hidden"))) WGPUProc tokamak_dawn_table[];
@@ -46,40 +47,22 @@ std::vector<std::string> candidates(const std::string& name, const std::string& 
 
 /// The first that is there; "" when none is.
 std::string first_readable(const std::vector<std::string>& paths) {
-  const auto found = std::ranges::find_if(
-      paths, [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; });
+  const auto found = std::ranges::find_if(paths, is_readable);
   return found == paths.end() ? "" : *found;
 }
 
-/// An opened library; closed again unless keep() is called.
-class Library {
- public:
-  explicit Library(const std::string& path)
-      : handle_(::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {}
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
+/// The library in memory; null when the system does not give it.
+const link_map* map_of(const DynamicLibrary& library) {
+  link_map* found = nullptr;
+  void* const out = static_cast<void*>(&found);
+  return ::dlinfo(library.handle(), RTLD_DI_LINKMAP, out) == 0 ? found : nullptr;
+}
 
-  bool is_open() const { return handle_ != nullptr; }
-  void keep() { handle_ = nullptr; }
-  void* exported(const char* name) const { return ::dlsym(handle_, name); }
-
-  /// The library in memory; null when the system does not give it.
-  const link_map* map() const {
-    link_map* found = nullptr;
-    return ::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&found)) == 0 ? found : nullptr;
-  }
-  /// The address in memory of a symbol that ElfFile found.
-  void* at(ElfSymbol symbol) const {
-    const link_map* own = map();
-    return own == nullptr ? nullptr : reinterpret_cast<void*>(own->l_addr + symbol.address);
-  }
-
- private:
-  void* handle_;
-};
+/// The address in memory of a symbol that ElfFile found.
+void* address_of(const DynamicLibrary& library, ElfSymbol symbol) {
+  const link_map* map = map_of(library);
+  return map == nullptr ? nullptr : reinterpret_cast<void*>(map->l_addr + symbol.address);
+}
 
 std::string hexadecimal(const void* bytes, size_t count) {
   std::string text;
@@ -90,12 +73,13 @@ std::string hexadecimal(const void* bytes, size_t count) {
 }
 
 /// Dawn's own record of the revision it was built from, where the library has one.
-Result<void> check_version(const Library& library, const ElfFile& file, const std::string& path) {
+Result<void> check_version(const DynamicLibrary& library, const ElfFile& file,
+                           const std::string& path) {
   const std::optional<ElfSymbol> symbol = file.find(kDawnVersion);
   if (!symbol || symbol->bytes != 20) {
     return fail(ErrorCode::kDevice, "\"{}\" does not say which revision of Dawn it is.", path);
   }
-  const std::string found = hexadecimal(library.at(*symbol), symbol->bytes);
+  const std::string found = hexadecimal(address_of(library, *symbol), symbol->bytes);
   if (found != TOKAMAK_DAWN_VERSION) {
     return fail(ErrorCode::kDevice, "\"{}\" is Dawn {}, expected {}. ./dev setup fetches that one.",
                 path, found, TOKAMAK_DAWN_VERSION);
@@ -108,14 +92,14 @@ Result<void> load(const std::string& path) {
   // It stays open. Where there is none, an ordinary Dawn opens, and the addon says what it misses.
   const std::string stubs = first_readable(candidates("node_stubs.so", TOKAMAK_NODE_STUBS));
   if (!stubs.empty()) ::dlopen(stubs.c_str(), RTLD_LAZY | RTLD_GLOBAL);
-  Library library(path);
-  if (!library.is_open()) {
-    return fail(ErrorCode::kDevice, "Dawn cannot be opened: {}.", ::dlerror());
+  auto library = DynamicLibrary::open(path, DynamicLibrary::Linking::kWhenCalled);
+  if (!library) {
+    return fail(ErrorCode::kDevice, "Dawn cannot be opened: {}.", library.error().message);
   }
-  TOK_TRY(check_version(library, file, path));
-  void* entry = library.exported("wgpuGetProcAddress");
+  TOK_TRY(check_version(*library, file, path));
+  void* entry = library->find("wgpuGetProcAddress");
   if (entry == nullptr) {
-    if (const auto symbol = file.find(kGetProcAddress)) entry = library.at(*symbol);
+    if (const auto symbol = file.find(kGetProcAddress)) entry = address_of(*library, *symbol);
   }
   if (entry == nullptr) {
     return fail(ErrorCode::kDevice, "\"{}\" is not Dawn: it has no wgpuGetProcAddress.", path);
@@ -129,8 +113,8 @@ Result<void> load(const std::string& path) {
     }
     tokamak_dawn_table[i] = function;
   }
-  if (const link_map* map = library.map()) redirect_stderr(*map, stderr_without_remarks());
-  library.keep();
+  if (const link_map* map = map_of(*library)) redirect_stderr(*map, stderr_without_remarks());
+  library->keep();
   return {};
 }
 

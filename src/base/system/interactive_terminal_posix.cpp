@@ -1,5 +1,3 @@
-#include "apps/cli/chat_terminal.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,7 +7,10 @@
 #include <cerrno>
 #include <csignal>
 
-namespace tokamak::cli {
+#include "base/system/interactive_terminal.h"
+#include "base/system/signals.h"
+
+namespace tokamak {
 namespace {
 
 // Signal handlers read these, so they are what a handler may touch and no members.
@@ -77,12 +78,12 @@ void handle(int number, void (*handler)(int), int flags) {
 
 }  // namespace
 
-ChatTerminal::ChatTerminal(int paste_fd) {
-  g_paste_fd = paste_fd;
+InteractiveTerminal::InteractiveTerminal(std::optional<StandardStream> pastes) {
+  g_paste_fd = pastes ? static_cast<int>(*pastes) : -1;  // in their order
   g_is_terminal = tcgetattr(STDIN_FILENO, &g_before) == 0;
   if (pipe2(g_wake, O_CLOEXEC | O_NONBLOCK) != 0) g_wake[0] = g_wake[1] = -1;
   handle(SIGINT, on_interrupt, SA_RESTART);
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of print()
+  ignore_broken_pipes();
   if (!g_is_terminal) return;
   handle(SIGTSTP, on_stop, SA_RESTART);
   handle(SIGWINCH, on_resize, SA_RESTART);
@@ -91,7 +92,7 @@ ChatTerminal::ChatTerminal(int paste_fd) {
   mark_pastes(true);
 }
 
-ChatTerminal::~ChatTerminal() {
+InteractiveTerminal::~InteractiveTerminal() {
   put_back();
   signal(SIGTSTP, SIG_DFL);
   signal(SIGWINCH, SIG_DFL);
@@ -100,15 +101,15 @@ ChatTerminal::~ChatTerminal() {
   g_paste_fd = -1;
 }
 
-bool ChatTerminal::interrupted() {
+bool InteractiveTerminal::interrupted() {
   return g_interrupted != 0;
 }
 
-void ChatTerminal::clear_interrupt() {
+void InteractiveTerminal::clear_interrupt() {
   g_interrupted = 0;
 }
 
-void ChatTerminal::hide_typing() {
+void InteractiveTerminal::hide_typing() {
   if (!g_is_terminal) return;
   termios quiet = g_before;
   quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON);
@@ -117,11 +118,11 @@ void ChatTerminal::hide_typing() {
   tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
 }
 
-void ChatTerminal::show_typing() {
+void InteractiveTerminal::show_typing() {
   if (g_is_terminal) tcsetattr(STDIN_FILENO, TCSADRAIN, &g_before);
 }
 
-ChatTerminal::Event ChatTerminal::wait_for_input() {
+InteractiveTerminal::Event InteractiveTerminal::wait_for_input() {
   pollfd waits[] = {{STDIN_FILENO, POLLIN, 0}, {g_wake[0], POLLIN, 0}};
   for (;;) {
     if (g_interrupted != 0) return Event::kInterrupt;
@@ -137,4 +138,4 @@ ChatTerminal::Event ChatTerminal::wait_for_input() {
   }
 }
 
-}  // namespace tokamak::cli
+}  // namespace tokamak

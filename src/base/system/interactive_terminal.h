@@ -1,20 +1,24 @@
-// The terminal of a chat: Ctrl-C sets a flag instead of ending the program, and what is typed while
-// nobody reads a line is kept for the next one without showing in the answer.
+// The terminal of a conversation: Ctrl-C sets a flag instead of ending the program, and what is
+// typed while nobody reads a line is kept for the next one without showing in the answer. Native
+// builds only.
 #pragma once
 #include <cstdint>
+#include <optional>
 
-namespace tokamak::cli {
+#include "base/system/file.h"
 
-class ChatTerminal {
+namespace tokamak {
+
+class InteractiveTerminal {
  public:
   /// From here on Ctrl-C only sets the flag. Where standard input is a terminal, it no longer shows
   /// what is typed; it does again when this ends, by whatever signal, and while the program is
-  /// stopped by Ctrl-Z. `paste_fd`: the terminal that is to mark pasted text, or -1.
+  /// stopped by Ctrl-Z. `pastes`: the terminal that is to mark pasted text.
   /// REQUIRES: there is no other one.
-  explicit ChatTerminal(int paste_fd);
-  ChatTerminal(const ChatTerminal&) = delete;
-  ChatTerminal& operator=(const ChatTerminal&) = delete;
-  ~ChatTerminal();
+  explicit InteractiveTerminal(std::optional<StandardStream> pastes);
+  InteractiveTerminal(const InteractiveTerminal&) = delete;
+  InteractiveTerminal& operator=(const InteractiveTerminal&) = delete;
+  ~InteractiveTerminal();
 
   static bool interrupted();
   static void clear_interrupt();
@@ -30,4 +34,4 @@ class ChatTerminal {
   static Event wait_for_input();
 };
 
-}  // namespace tokamak::cli
+}  // namespace tokamak

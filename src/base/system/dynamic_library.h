@@ -1,0 +1,38 @@
+// Libraries that the program opens while it runs. Native builds only.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace tokamak {
+
+/// An opened library; closed with the object, unless keep() is called.
+class DynamicLibrary {
+ public:
+  /// kWhenCalled: a function that the library lacks is missed by who calls it, and not here.
+  enum class Linking : uint8_t { kAtOnce, kWhenCalled };
+
+  /// `name` is a path, or a name that the system looks for. Errors (kUnsupported) are the system's
+  /// reason alone.
+  static Result<DynamicLibrary> open(const std::string& name, Linking linking = Linking::kAtOnce);
+
+  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary& operator=(DynamicLibrary&&) = delete;
+  ~DynamicLibrary();
+
+  /// The address of a function or a variable; null where the library does not export it.
+  void* find(const char* symbol) const;
+  /// Leaves the library open until the program ends.
+  void keep() { is_kept_ = true; }
+  /// The system's own name for it.
+  void* handle() const { return handle_; }
+
+ private:
+  explicit DynamicLibrary(void* handle) : handle_(handle) {}
+
+  void* handle_;  // null after a move
+  bool is_kept_ = false;
+};
+
+}  // namespace tokamak
