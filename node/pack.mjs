@@ -2,7 +2,7 @@
 // pack.mjs STAGED OUT: lays out the package `tokamak` and that of a platform, for `npm pack` and `npm publish`.
 //
 // STAGED is a folder of an installed build: bin/tokamak, lib/libtokamak.so.0, lib/tokamak with the addon and what the library
-// opens, share/tokamak. OUT gets tokamak and @tokamak/PLATFORM. dist/ is what `npm run build` has made.
+// opens, share/tokamak. OUT gets tokamak and @tokamak/PLATFORM. dist/ is what `npm run build` and `./dev check node` make.
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv, exit } from "node:process";
@@ -70,7 +70,7 @@ function writePackage(folder, content) {
 function pack(staged, out) {
   const missing = NEEDED.filter((name) => !existsSync(join(staged, name)));
   if (missing.length > 0) fail(`${staged} lacks ${missing.join(", ")}.`);
-  if (!existsSync(join(HERE, "dist", "index.js"))) fail("node/dist is missing; `npm --prefix node run build` makes it.");
+  if (!existsSync(join(HERE, "dist", "index.js"))) fail("node/dist is missing; `./dev check node` makes it.");
   const { scripts: _, ...own } = JSON.parse(readFileSync(join(HERE, "package.json"), "utf8"));
   const platform = platformOf(join(staged, ADDON));
   const name = `@tokamak/${platform}`;

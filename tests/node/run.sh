@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 tools=web/node_modules
 node=${1:-$tools/.bin/node}
 if [ ! -x "$tools/.bin/tsc" ] || ! command -v "$node" >/dev/null; then
-  echo "The tools of web/ are missing; \`./dev check web\` installs them."
+  echo "The tools of web/ are missing; \`./dev check node\` installs them."
   exit 77
 fi
 "$tools/.bin/tsc" -p node

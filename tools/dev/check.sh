@@ -89,6 +89,15 @@ web() {
 }
 check_web() { one web web; }
 
+# Types, tests and packages of the addon for Node.js, against the library of the release preset.
+node_package() {
+  npm_packages || return 1 # TypeScript and the Node of web/ are among them
+  configure release -DTOKAMAK_TESTS=ON
+  compile release lib/tokamak/tokamak.node bin/tokamak
+  ctest --test-dir "$root/build/release" --output-on-failure -L node
+}
+check_node() { one node node_package; }
+
 # Types and tests of the clients that people use, against the program of the release preset.
 clients() {
   npm_packages && npm_packages tests/clients &&
@@ -173,10 +182,10 @@ check_fuzz() {
 run_checks() {
   local name
   local -a names=("$@")
-  [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
+  [ $# -gt 0 ] || names=(layers size style format tidy web node clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64 | windows) ;;
+      layers | size | style | format | tidy | web | node | clients | wasm | asan | fuzz | tsan | arm64 | windows) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done
