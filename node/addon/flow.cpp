@@ -57,10 +57,4 @@ void Flow::cancel() {
   if (self_ != nullptr) cancel_handle();
 }
 
-napi_value begun(napi_env env, const Result<std::shared_ptr<Flow>>& flow) {
-  if (!flow) return throw_failure(env, flow.error());
-  (*flow)->begin();
-  return handle_value(env, *flow);
-}
-
 }  // namespace tokamak::node

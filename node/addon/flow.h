@@ -46,7 +46,4 @@ class Flow : public Handle, public std::enable_shared_from_this<Flow> {
   std::atomic<bool> is_announced_ = false;
 };
 
-/// A value of JavaScript for `start`, or the failure thrown.
-napi_value begun(napi_env env, const Result<std::shared_ptr<Flow>>& flow);
-
 }  // namespace tokamak::node

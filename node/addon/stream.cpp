@@ -9,8 +9,6 @@
 namespace tokamak::node {
 namespace {
 
-using Request = Owned<tokamak_request, tokamak_request_free>;
-
 napi_value pair_value(napi_env env, const tokamak_token_logprob& pair) {
   napi_value object = nullptr;
   napi_create_object(env, &object);
@@ -92,31 +90,30 @@ napi_value result_value(napi_env env, const tokamak_result& result) {
 class TextFlow final : public Flow {
  public:
   TextFlow(std::shared_ptr<Addon> addon, std::shared_ptr<tokamak_model> model, Kept part, Kept end,
-           tokamak_stream* stream)
+           std::shared_ptr<tokamak_stream> stream)
       : Flow(std::move(addon), std::move(model), std::move(part), std::move(end)),
-        stream_(stream) {}
-  ~TextFlow() override { tokamak_stream_free(stream_); }
+        stream_(std::move(stream)) {}
 
  private:
   void on_ready(tokamak_ready ready, void* user) override {
-    tokamak_stream_on_ready(stream_, ready, user);
+    tokamak_stream_on_ready(stream_.get(), ready, user);
   }
   tokamak_next take(napi_env env, napi_value& part) override {
     tokamak_piece piece{.size = sizeof(tokamak_piece)};
-    const tokamak_next next = tokamak_stream_next(stream_, 0, &piece);
+    const tokamak_next next = tokamak_stream_next(stream_.get(), 0, &piece);
     if (next == TOKAMAK_STREAM_PIECE) part = piece_value(env, piece);
     return next;
   }
   Result<napi_value> result(napi_env env) override {
     ErrorSlot error;
     tokamak_result result{.size = sizeof(tokamak_result)};
-    if (!tokamak_stream_result(stream_, &result, error)) return error.failure();
+    if (!tokamak_stream_result(stream_.get(), &result, error)) return error.failure();
     return result_value(env, result);
   }
-  void cancel_handle() override { tokamak_stream_cancel(stream_); }
-  void free_handle() override { tokamak_stream_free(std::exchange(stream_, nullptr)); }
+  void cancel_handle() override { tokamak_stream_cancel(stream_.get()); }
+  void free_handle() override { stream_.reset(); }
 
-  tokamak_stream* stream_;
+  std::shared_ptr<tokamak_stream> stream_;  // until the end
 };
 
 Result<void> add_message(tokamak_request* request, const std::string& role,
@@ -159,9 +156,9 @@ Result<void> add_messages(tokamak_request* request, napi_env env, Arguments& in,
   return {};
 }
 
-Result<std::shared_ptr<Flow>> start_flow(napi_env env, ModelArguments& in,
-                                         const std::vector<std::string>& options) {
-  const Request request(tokamak_request_new());
+Result<std::shared_ptr<tokamak_request>> request_of(napi_env env, ModelArguments& in,
+                                                    const std::vector<std::string>& options) {
+  const std::shared_ptr<tokamak_request> request(tokamak_request_new(), tokamak_request_free);
   auto done = set_all(tokamak_request_set, request.get(), options);
   const auto ids = in.ids(2, "ids");
   ErrorSlot error;
@@ -171,20 +168,45 @@ Result<std::shared_ptr<Flow>> start_flow(napi_env env, ModelArguments& in,
   }
   if (done) done = add_messages(request.get(), env, in, 3);
   if (!done) return std::unexpected(done.error());
-  tokamak_stream* stream = tokamak_model_start(in.model().get(), request.get(), error);
+  return request;
+}
+
+using Stream = std::shared_ptr<tokamak_stream>;
+
+Result<Stream> start_stream(tokamak_model* model, const tokamak_request* request) {
+  ErrorSlot error;
+  tokamak_stream* stream = tokamak_model_start(model, request, error);
   if (stream == nullptr) return error.failure();
-  return std::make_shared<TextFlow>(Addon::of(env), in.model(), in.kept(4), in.kept(5), stream);
+  return Stream(stream, tokamak_stream_free);
 }
 
 }  // namespace
 
-/// start(model, options, ids, messages, onPiece, onEnd)
+/// start(model, options, ids, messages, onPiece, onEnd, isLong): a flow; a promise of it where the
+/// request is a long one, which another thread prepares.
 napi_value start(napi_env env, napi_callback_info info) {
   ModelArguments in(env, info);
   const auto options = in.options(1);
   if (in.has_failed()) return in.raise();
-  const auto flow = start_flow(env, in, options);
-  return in.has_failed() ? in.raise() : begun(env, flow);
+  const auto request = request_of(env, in, options);
+  if (in.has_failed()) return in.raise();
+  if (!request) return throw_failure(env, request.error());
+  const auto begin = [addon = Addon::of(env), model = in.model(), piece = in.kept(4),
+                      end = in.kept(5)](napi_env own, Stream stream) {
+    const auto flow = std::make_shared<TextFlow>(addon, model, piece, end, std::move(stream));
+    flow->begin();
+    return handle_value(own, flow);
+  };
+  if (!in.boolean(6)) {
+    const auto stream = start_stream(in.model().get(), request->get());
+    return stream ? begin(env, *stream) : throw_failure(env, stream.error());
+  }
+  return promise_of(
+      env, "tokamak.start", [model = in.model(), request = *request, begin]() -> Result<Finish> {
+        const auto stream = start_stream(model.get(), request.get());
+        if (!stream) return std::unexpected(stream.error());
+        return [begin, stream = *stream](napi_env later) { return begin(later, stream); };
+      });
 }
 
 }  // namespace tokamak::node

@@ -42,6 +42,7 @@ export interface Addon {
   tokenize(model: ModelHandle, text: string, addSpecial: boolean): Promise<Uint32Array>;
   detokenize(model: ModelHandle, ids: Uint32Array): Promise<string>;
   render(model: ModelHandle, variables: string): Promise<string>;
+  /** A promise where the request is long: another thread prepares it. */
   start(
     model: ModelHandle,
     options: Pairs,
@@ -49,14 +50,17 @@ export interface Addon {
     messages: [role: string, content: string, images: Uint8Array[]][],
     onPiece: (piece: Piece) => void,
     onEnd: (error: unknown, result: Generation) => void,
-  ): FlowHandle;
+    isLong: boolean,
+  ): FlowHandle | Promise<FlowHandle>;
+  /** A promise where the body is long: another thread prepares it. */
   call(
     model: ModelHandle,
     path: string,
     body: string,
     onPart: (part: [status: number, contentType: string, bytes: Uint8Array]) => void,
     onEnd: () => void,
-  ): FlowHandle;
+    isLong: boolean,
+  ): FlowHandle | Promise<FlowHandle>;
 
   embed(model: ModelHandle, texts: string[], options: Pairs, cancellation: Cancellation): Promise<Float32Array>;
   rerank(model: ModelHandle, query: string, documents: string[], options: Pairs, cancellation: Cancellation): Promise<Float32Array>;

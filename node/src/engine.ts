@@ -27,6 +27,9 @@ import { RunUnderWay } from "./run.ts";
 /** Seeds that a number holds exactly, for texts that are given none. */
 const SEEDS = 2 ** 48;
 
+/** Characters of a request and tokens of its prompt, above which the event loop does not wait until it is prepared. */
+const LONG = 4096;
+
 interface Prompt {
   options?: object;
   ids?: Uint32Array;
@@ -49,6 +52,12 @@ function requestOptions({ signal, tools, templateVariables, logprobs, jsonSchema
 function rowsOf(numbers: Float32Array, rows: number): Float32Array[] {
   const columns = rows && numbers.length / rows;
   return Array.from({ length: rows }, (_, row) => numbers.subarray(row * columns, (row + 1) * columns));
+}
+
+function isLong(pairs: string[], ids: Uint32Array | undefined, messages: PlainMessage[]): boolean {
+  const texts = [...pairs, ...messages.map(([, content]) => content)];
+  const size = texts.reduce((sum, text) => sum + text.length, ids?.length ?? 0);
+  return size > LONG || messages.some(([, , images]) => images.length > 0);
 }
 
 export class ModelEngine implements Engine {
@@ -83,7 +92,8 @@ export class ModelEngine implements Engine {
     return new RunUnderWay((onPiece, onEnd): FlowHandle | Promise<FlowHandle> => {
       const prompt = promptOf();
       const pairs = pairsOf({ ...requestOptions(options), ...prompt.options });
-      const start = (messages: PlainMessage[]) => addon().start(this.#handle, pairs, prompt.ids, messages, onPiece, onEnd);
+      const start = (messages: PlainMessage[]) =>
+        addon().start(this.#handle, pairs, prompt.ids, messages, onPiece, onEnd, isLong(pairs, prompt.ids, messages));
       const { messages = [] } = prompt;
       return messages instanceof Promise ? messages.then(start) : start(messages);
     }, options.signal);

@@ -9,6 +9,9 @@ interface Request {
   body: string;
 }
 
+/** Characters of a body above which the event loop does not wait until it is prepared. */
+const LONG = 4096;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const ENDED_BY_A_MARK = /^\/v1\/(chat\/)?completions\b/;
@@ -53,6 +56,8 @@ class Answer {
       this.#begin = resolve;
       this.#fail = reject;
     });
+    // It may fail before anybody waits for it.
+    this.begun.catch(() => {});
   }
 
   set flow(flow: FlowHandle) {
@@ -100,22 +105,26 @@ export async function exchange(model: ModelHandle, request: Request, signal?: Ab
   if (signal?.aborted) throw cancelled();
   const { method, path, body } = request;
   const parts = new Answer(path);
-  const abort = () => {
+  let isAborted = false;
+  const onAbort = () => {
+    isAborted = true;
     parts.cancel();
     parts.fail(cancelled());
   };
-  let isAborted = false;
-  const end = () => {
+  const onEnd = () => {
     signal?.removeEventListener("abort", onAbort);
     if (!isAborted) parts.end();
-  };
-  const onAbort = () => {
-    isAborted = true;
-    abort();
   };
   signal?.addEventListener("abort", onAbort, { once: true });
   // A POST without a body is still one.
   const sent = method === "GET" ? "" : body || " ";
-  parts.flow = addon().call(model, path, sent, (part) => !isAborted && parts.part(...part), end);
+  try {
+    const begun = addon().call(model, path, sent, (part) => !isAborted && parts.part(...part), onEnd, sent.length > LONG);
+    parts.flow = begun instanceof Promise ? await begun : begun;
+  } catch (error) {
+    signal?.removeEventListener("abort", onAbort);
+    throw error;
+  }
+  if (isAborted) parts.cancel();
   return parts.begun;
 }

@@ -49,6 +49,21 @@ test("answers a request with errors as a server does", async () => {
   assert.equal(await status(ask(`${BASE}/v1/chat/completions`, { method: "POST" })), 400);
 });
 
+test("long bodies are prepared by another thread, and are answered the same", async () => {
+  const { choices } = await (await post("/v1/chat/completions", { messages: MESSAGES, ...GREEDY })).json();
+  const padded = { messages: MESSAGES, ...GREEDY, user: "x".repeat(10_000) };
+  assert.deepEqual((await (await post("/v1/chat/completions", padded)).json()).choices, choices);
+  const reason = new Error("enough");
+  const control = new AbortController();
+  const asked = post("/v1/chat/completions", { ...padded, max_tokens: 400 }, { signal: control.signal });
+  control.abort(reason);
+  await assert.rejects(asked, (error) => error === reason);
+  const begun = new AbortController();
+  const exchanged = story.exchange({ method: "POST", path: "/v1/chat/completions", body: JSON.stringify(padded) }, { signal: begun.signal });
+  begun.abort();
+  await assert.rejects(exchanged, { name: "TokamakError", code: "cancelled" });
+});
+
 test("a signal ends a request with its reason", async () => {
   const control = new AbortController();
   const reason = new Error("enough");

@@ -121,6 +121,24 @@ test("the event loop goes on meanwhile", async () => {
   assert.ok(longest < 500 * seconds(began), `${longest} ms of ${seconds(began)} s`);
 });
 
+test("long requests are prepared by another thread, and are the same", async () => {
+  const long = await openStory({ context: 2048 });
+  const prompt = `${"The fox ran. ".repeat(400)}${ONCE}`;
+  const began = performance.now();
+  const asked = long.generate(prompt, GREEDY);
+  assert.ok(performance.now() - began < 50, "it returns at once");
+  const text = await asked.text();
+  assert.equal(text, await long.generate(await long.tokenize(prompt), GREEDY).text());
+  const cancelled = long.generate(prompt, ENDLESS);
+  cancelled.cancel();
+  assert.equal((await cancelled.result).finish, "cancelled");
+  await assert.rejects(long.generate(prompt, { ...GREEDY, grammar: "root ::= (" }).result, { code: "invalid-input" });
+  const closing = long.generate(prompt, ENDLESS);
+  const ended = closing.result.then(({ finish }) => finish, ({ code }) => code);
+  await long.close();
+  assert.ok(["cancelled", "usage"].includes(await ended));
+});
+
 test("chats by the model's template", async () => {
   const messages = [{ role: "user", content: "Hello" }];
   const prompt = await story.render(messages);
