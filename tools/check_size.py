@@ -7,7 +7,7 @@ longer needed is an error too.
 import pathlib
 import sys
 
-FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "web")
+FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "web", "node")
 GENERATED = {"node_modules", "dist"}
 
 

@@ -13,7 +13,7 @@ import sys
 
 CODE = {".h", ".cpp", ".cu", ".cuh"}
 TEXT = CODE | {".py", ".sh", ".md", ".txt", ".cmake", ".json", ".wgsl", ".js", ".mjs", ".ts", ".html", ""}
-FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", "python", "web", ".ci")
+FOLDERS = ("include", "src", "tests", "fuzz", "bench", "examples", "tools", "docs", "cmake", "python", "web", "node", ".ci")
 GENERATED = {"node_modules", "dist"}
 CORE = ("base", "formats", "image", "audio", "text", "graph", "model", "fuse", "kernels", "plan", "generate")
 

@@ -13,7 +13,7 @@ import sys
 
 MOST_FILES = 8
 MOST_LINES = 2400
-FOLDERS = ("src", "tests")
+FOLDERS = ("src", "tests", "node")
 
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 TEMPLATE = re.compile(r"^template <[^\n]*>\s*(?:requires[^\n]*\n)?", re.M)

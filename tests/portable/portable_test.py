@@ -227,6 +227,24 @@ class Wheel(unittest.TestCase):
                 self.assertIn(STORY.removeprefix("Once upon a time"), done.stdout)
 
 
+class Node(unittest.TestCase):
+    def test_tells_the_story_from_the_two_packages(self):
+        node = shutil.which("node")
+        with tempfile.TemporaryDirectory() as folder:
+            variables = {"PATH": os.environ["PATH"], "HOME": folder}
+            subprocess.run(["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", package("tokamak-node-linux-x64-*.tgz"),
+                            package("tokamak-node-0*.tgz")], cwd=folder, env=variables, check=True, timeout=120)
+            code = ("import { open } from 'tokamak-node';\n"
+                    "const model = await open('', { backend: 'cpu' });\n"
+                    "console.log(await model.generate('Once upon a time', { temperature: 0, maxTokens: 12 }).text());")
+            for command in ([node, "--input-type=module", "-e", code],
+                            [os.path.join(folder, "node_modules", ".bin", "tokamak"), "run", *ARGUMENTS]):
+                done = subprocess.run(command, env=variables, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(STORY.removeprefix("Once upon a time"), done.stdout)
+
+
 class Deb(unittest.TestCase):
     def test_installs_into_a_bare_root_and_leaves_nothing(self):
         root = BareRoot()

@@ -7,7 +7,7 @@ failed=0
 # The C++ sources, separated by NUL; works in a clone and in an unpacked archive.
 sources() {
   local folder
-  for folder in include src tests fuzz bench examples tools; do
+  for folder in include src tests fuzz bench examples tools node; do
     [ ! -d "$root/$folder" ] || find "$root/$folder" -name '*.h' -print0 -o -name '*.cpp' -print0
   done
 }
@@ -88,6 +88,15 @@ web() {
     npm --prefix "$root/web" run build
 }
 check_web() { one web web; }
+
+# Types, tests and packages of the addon for Node.js, against the library of the release preset.
+node_package() {
+  npm_packages || return 1 # TypeScript and the Node of web/ are among them
+  configure release -DTOKAMAK_TESTS=ON
+  compile release lib/tokamak/tokamak.node bin/tokamak
+  ctest --test-dir "$root/build/release" --output-on-failure -L node
+}
+check_node() { one node node_package; }
 
 # Types and tests of the clients that people use, against the program of the release preset.
 clients() {
@@ -173,10 +182,10 @@ check_fuzz() {
 run_checks() {
   local name
   local -a names=("$@")
-  [ $# -gt 0 ] || names=(layers size style format tidy web clients wasm asan fuzz)
+  [ $# -gt 0 ] || names=(layers size style format tidy web node clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | clients | wasm | asan | fuzz | tsan | arm64 | windows | package) ;;
+      layers | size | style | format | tidy | web | node | clients | wasm | asan | fuzz | tsan | arm64 | windows | package) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

@@ -2,7 +2,7 @@
 # Sourced by dev: packages for other machines, from a portable build (docs/install.md).
 
 package_targets="linux-x86_64 linux-aarch64"
-package_formats="folder tar wheel deb"
+package_formats="folder tar wheel deb npm"
 
 project_version() { sed -n 's/^project(tokamak VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt"; }
 
@@ -25,9 +25,12 @@ make_packages() {
   if [ "$target" = linux-aarch64 ]; then preset=portable-arm64 sysroot=$TOKAMAK_CACHE_DIR/sysroot-arm64; fi
   setup_portable "$preset"
   configure "$preset"
-  compile "$preset" bin/tokamak lib/libtokamak.so lib/node_stubs.so
+  compile "$preset" bin/tokamak lib/libtokamak.so lib/node_stubs.so lib/tokamak/tokamak.node
+  # The JavaScript of the npm package.
+  logged "npm could not fetch the tools of web/" npm_packages
+  logged "TypeScript could not compile the npm package" "$root/web/node_modules/.bin/tsc" -p "$root/node"
   [ -n "$dry_run" ] || say "packing"
-  ${dry_run:+echo dev: would run:} python3 -B "$root/tools/release/package.py" "${target#linux-}" "$sysroot" \
+  ${dry_run:+echo dev: would run:} env PATH="$root/web/node_modules/.bin:$PATH" python3 -B "$root/tools/release/package.py" "${target#linux-}" "$sysroot" \
     "$root/build/$preset" "$root/build/libraries${preset#portable}" "$root/build/packages" "$(project_version)" "$@"
 }
 

@@ -46,7 +46,8 @@ def wheel(folder, version, target):
     files["tokamak/bin/tokamak"] = folder / "bin" / "tokamak"
     files["tokamak/lib/libtokamak.so.0"] = folder / "lib" / "libtokamak.so.0"
     for part in ("lib/tokamak", "share/tokamak", "share/doc"):
-        files |= {f"tokamak/{file.relative_to(folder)}": file for file in (folder / part).rglob("*") if file.is_file()}
+        files |= {f"tokamak/{file.relative_to(folder)}": file for file in (folder / part).rglob("*")
+                  if file.is_file() and file.name != stage.ADDON}
     texts = {
         f"{info}/METADATA": "".join([
             "Metadata-Version: 2.1\n", f"Name: {project['name']}\n", f"Version: {version}\n",
@@ -117,6 +118,19 @@ Description: inference engine for language models on the GPU at hand
     elf.run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(tree), str(path))
     shutil.rmtree(tree)
     return path
+
+
+def npm(folder, _version, target):
+    """The package of node/ for this platform, and the one of JavaScript that depends on it. `node` is the first on PATH."""
+    out = folder.parent / "npm"
+    shutil.rmtree(out, ignore_errors=True)
+    made = elf.run("node", str(target.root / "node" / "pack.mjs"), str(folder), str(out)).split("\n")
+    packed = []
+    for package in filter(None, made):
+        name = elf.run("npm", "pack", "--loglevel=error", "--pack-destination", str(folder.parent), package)
+        packed.append(folder.parent / name.strip().splitlines()[-1])
+    shutil.rmtree(out)
+    return packed
 
 
 def write_sums(folder):

@@ -4,7 +4,7 @@
 usage: package.py ARCHITECTURE SYSROOT BUILD LIBRARIES OUT VERSION [FORMAT...]
 
 ARCHITECTURE is x86_64, with SYSROOT /, or aarch64, with the folder of tools/dev/fetch_sysroot.sh; FORMAT is folder, tar,
-wheel or deb, all where none is given.
+wheel, deb or npm, all where none is given.
 """
 
 import os
@@ -15,7 +15,7 @@ import sys
 import archives
 import stage
 
-FORMATS = {"tar": archives.tar, "wheel": archives.wheel, "deb": archives.deb}
+FORMATS = {"tar": archives.tar, "wheel": archives.wheel, "deb": archives.deb, "npm": archives.npm}
 
 
 def main(architecture, sysroot, build, libraries, out, version, *formats):
@@ -29,7 +29,11 @@ def main(architecture, sysroot, build, libraries, out, version, *formats):
     os.environ.setdefault("SOURCE_DATE_EPOCH", commit or "0")
     folder = out / f"tokamak-{version}-linux-{target.architecture}"
     stage.Stage(folder, build, libraries, target).make()
-    made = [FORMATS[name](folder, version, target) for name in formats or FORMATS if name != "folder"]
+    made = []
+    for name in formats or FORMATS:
+        if name != "folder":
+            paths = FORMATS[name](folder, version, target)
+            made += paths if isinstance(paths, list) else [paths]
     archives.write_sums(out)
     for path in made:
         print(f"{path.stat().st_size / 1e6:7.1f} MB  {path}")

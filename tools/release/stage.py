@@ -1,6 +1,6 @@
 """Lays the portable folder out: what `cmake --install` gives, and the libraries that a bare system lacks.
 
-bin/tokamak, lib/libtokamak.so.0, lib/tokamak (Dawn and libraries), include, share. Libraries get names of their own, so
+bin/tokamak, lib/libtokamak.so.0, lib/tokamak (Dawn, libraries, the addon of Node.js), include, share. Libraries get names of their own, so
 that a program which has other versions of them loaded, such as Python, keeps its own and ours keeps ours.
 """
 
@@ -17,6 +17,7 @@ OF_THE_SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "lib
                  "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 NEWEST_GLIBC = (2, 34)  # Dawn's own
 DAWN = "dawn.node"  # is found by its symbol table: neither stripped nor changed
+ADDON = "tokamak.node"  # of Node.js
 FALLBACK = "fallback/libstdc++.so.6"
 HEADERS = ("libboost-dev", "libfmt-dev", "libhwy-dev", "libstdc++-12-dev")  # compiled in
 
@@ -40,9 +41,9 @@ class Stage:
     def make(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         elf.run("cmake", "--install", str(self.build), "--prefix", str(self.folder), "--component", "runtime")
-        programs = [self.folder / "bin" / "tokamak", *(self.folder / "lib").glob("libtokamak.so.*.*")]
-        if len(programs) != 2:
-            raise Problem(f"{self.build} did not install one program and one library: {programs}")
+        programs = [self.folder / "bin" / "tokamak", *(self.folder / "lib").glob("libtokamak.so.*.*"), self.own / ADDON]
+        if len(programs) != 3 or not all(path.exists() for path in programs):
+            raise Problem(f"{self.build} did not install the program, the library and the addon: {programs}")
         for path in [*programs, self.own / "node_stubs.so"]:
             elf.run(self.target.strip, "--strip-unneeded", str(path))
         self.bring_libraries(programs)
@@ -57,7 +58,7 @@ class Stage:
         waiting, brought = list(programs), {}
         while waiting:
             for soname in elf.dynamic(waiting.pop(), "NEEDED"):
-                if soname in OF_THE_SYSTEM or soname in brought:
+                if soname in OF_THE_SYSTEM or soname in brought or (self.folder / "lib" / soname).exists():
                     continue
                 source = self.find(soname)
                 brought[soname] = self.own / own_name(soname)
@@ -68,7 +69,8 @@ class Stage:
         for path in [*programs, *brought.values()]:
             needed = [(soname, own_name(soname)) for soname in elf.dynamic(path, "NEEDED") if soname in brought]
             to_own = os.path.relpath(self.own, path.parent)
-            elf.patch(path, needed=needed, runpath="$ORIGIN" if to_own == "." else f"$ORIGIN/{to_own}",
+            runpath = "$ORIGIN" if to_own == "." else f"$ORIGIN/{to_own}"
+            elf.patch(path, needed=needed, runpath=runpath + ":$ORIGIN/.." if path.name == ADDON else runpath,
                       soname=path.name if path in brought.values() else None)
 
     def find(self, soname):
@@ -108,7 +110,7 @@ class Stage:
         """Raises Problem unless the folder runs on any system with that C library, wherever it lies."""
         files = [path for path in sorted(self.folder.rglob("*")) if path.is_file() and not path.is_symlink()]
         binaries = [path for path in files if elf.is_elf(path)]
-        names = {path.name for path in binaries} | OF_THE_SYSTEM
+        names = {path.name for path in binaries} | {path.name for path in (self.folder / "lib").iterdir()} | OF_THE_SYSTEM
         for path in binaries:
             where = path.relative_to(self.folder)
             missing = set(elf.dynamic(path, "NEEDED")) - names

@@ -38,6 +38,7 @@ const FIRST: Record<string, [page: string, file: string][]> = {
     ["serve", "docs/serve.md"],
     ["cpp-guide", "docs/cpp-guide.md"],
     ["python", "docs/python.md"],
+    ["node", "docs/node.md"],
     ["troubleshooting", "docs/troubleshooting.md"],
   ],
   Features: [

@@ -1,5 +1,6 @@
 #include "backend/webgpu/dawn/quiet.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -121,6 +122,10 @@ std::FILE* stderr_without_remarks() {
 void redirect_stderr(const link_map& library, std::FILE* stream) {
   static std::FILE* own = nullptr;
   own = stream;
+  // The program's copy of the variable is another one where this library was opened to prefer its
+  // own libraries, as Node's addon is.
+  void* program = dlopen(nullptr, RTLD_LAZY);
+  const void* of_program = program == nullptr ? nullptr : dlsym(program, "stderr");
   const References references = references_of(library);
   for (const ElfW(Rela) & relocation : references.relocations) {
     const size_t symbol = size_t(ELF64_R_SYM(relocation.r_info));
@@ -129,7 +134,7 @@ void redirect_stderr(const link_map& library, std::FILE* stream) {
     if (std::strcmp(name, "stderr") != 0) continue;
     // A pointer to the variable: nothing else is replaced.
     auto* slot = reinterpret_cast<void**>(library.l_addr + relocation.r_offset);
-    if (*slot == &stderr) write_pointer(library, slot, &own);
+    if (*slot == &stderr || *slot == of_program) write_pointer(library, slot, &own);
   }
 }
 
