@@ -19,6 +19,11 @@ from operations_test import free_port
 from program import SOURCE
 from running_server import PROGRAM, PROMPT, Server, events, main, wait_until
 
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
 PACKAGING = os.path.join(SOURCE, "packaging")
 
 
@@ -67,8 +72,7 @@ class Packaging(unittest.TestCase):
         known = set(re.findall(r"--[a-z][a-z-]+", answer.stdout.decode()))
         unit = text_of("packaging", "tokamak.service")
         commands = {"tokamak.service": re.search(r"^ExecStart=.* serve (.*)$", unit, re.MULTILINE)[1],
-                    "serve.md": " ".join(re.findall(r"args: \[serve, (.*)\]", text_of("docs", "serve.md"))
-                                         + re.findall(r"^tokamak serve (.*)$", text_of("docs", "serve.md"), re.MULTILINE))}
+                    "serve.md": " ".join(re.findall(r"^tokamak serve (.*)$", text_of("docs", "serve.md"), re.MULTILINE))}
         for name, command in commands.items():
             options = re.findall(r"--[a-z][a-z-]+", command)
             self.assertTrue(options, name)
@@ -264,6 +268,83 @@ class Haproxy(unittest.TestCase):
             for stream in (cut, *whole):
                 stream.close()
             self.assertEqual(stopping.process.wait(30), 0)
+
+
+@unittest.skipUnless(yaml, "python3-yaml is not installed")
+class Kubernetes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.objects = {}
+        for name in sorted(os.listdir(os.path.join(PACKAGING, "kubernetes"))):
+            for one in yaml.safe_load_all(text_of("packaging", "kubernetes", name)):
+                cls.objects[one["kind"], one["metadata"]["name"]] = one
+        cls.pod = cls.objects["Deployment", "tokamak"]["spec"]["template"]
+        cls.container, = cls.pod["spec"]["containers"]
+        cls.arguments = dict(zip(cls.container["args"], [*cls.container["args"][1:], ""]))
+
+    def test_objects_find_each_other(self):
+        self.assertEqual({kind for kind, _ in self.objects}, {"Deployment", "Service", "InferencePool", "HTTPRoute", "ConfigMap"})
+        deployment, service = self.objects["Deployment", "tokamak"]["spec"], self.objects["Service", "tokamak"]["spec"]
+        pool = self.objects["InferencePool", "tokamak"]["spec"]
+        for labels in (deployment["selector"]["matchLabels"], service["selector"], pool["selector"]["matchLabels"]):
+            self.assertEqual(labels, self.pod["metadata"]["labels"])
+        port, = self.container["ports"]
+        self.assertEqual(str(port["containerPort"]), self.arguments["--port"])
+        self.assertEqual(pool["targetPorts"], [{"number": port["containerPort"]}])
+        self.assertEqual([one["targetPort"] for one in service["ports"]], [port["name"]])
+        for rule in self.objects["HTTPRoute", "tokamak"]["spec"]["rules"]:
+            backend, = rule["backendRefs"]
+            self.assertIn((backend.get("kind", "Service"), backend["name"]), self.objects)
+            self.assertIn(backend.get("port"), [None] + [one["port"] for one in service["ports"]])
+        self.assertEqual(pool["endpointPickerRef"]["name"], self.objects["ConfigMap", "tokamak-picker"]["metadata"]["name"])
+        self.assertEqual({one["name"] for one in self.container["volumeMounts"]},
+                         {one["name"] for one in self.pod["spec"]["volumes"]})
+
+    def test_what_they_name_exists(self):
+        answer = subprocess.run([PROGRAM, "serve", "--help-all"], capture_output=True, timeout=60, check=True).stdout.decode()
+        known = set(re.findall(r"--[a-z][a-z-]+", answer))
+        self.assertLessEqual({one for one in self.container["args"] if one.startswith("--")}, known)
+        variables = {one["name"] for one in self.container["env"]}
+        self.assertLessEqual(variables, set(re.findall(r"TOKAMAK_\w+", answer + text_of("docs", "options.md"))))
+        mounts = [one["mountPath"] for one in self.container["volumeMounts"]]
+        for path in (self.container["args"][1], self.arguments["--api-key-file"], *(one["value"] for one in self.container["env"])):
+            self.assertTrue(any(path.startswith(mount) for mount in mounts), path)
+
+    def test_a_pod_has_the_time_to_end_its_requests(self):
+        pause = float(self.container["lifecycle"]["preStop"]["exec"]["command"][1])
+        self.assertGreater(self.pod["spec"]["terminationGracePeriodSeconds"], pause + float(self.arguments["--drain"]))
+
+    def test_a_pod_may_as_little_as_the_unit_of_systemd(self):
+        unit, pod, own = text_of("packaging", "tokamak.service"), self.pod["spec"], self.container["securityContext"]
+        self.assertIn("NoNewPrivileges=yes", unit)
+        self.assertIn("ProtectSystem=strict", unit)
+        self.assertIn("DynamicUser=yes", unit)
+        self.assertEqual((own["allowPrivilegeEscalation"], own["readOnlyRootFilesystem"], own["capabilities"]),
+                         (False, True, {"drop": ["ALL"]}))
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] > 0)
+        self.assertFalse(pod["automountServiceAccountToken"])
+
+    def test_the_command_starts_and_its_probes_and_metrics_are_there(self):
+        arguments = self.container["args"][2:]
+        at = arguments.index("--port")
+        arguments[at:at + 2] = []
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as keys:
+            keys.write("a key\n")
+            keys.flush()
+            arguments[arguments.index("--api-key-file") + 1] = keys.name
+            with Server(*arguments) as server:
+                for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+                    self.assertEqual(server.get(self.container[probe]["httpGet"]["path"])[0], 200, probe)
+                metrics = server.get("/metrics")[2].decode()
+        config = yaml.safe_load(self.objects["ConfigMap", "tokamak-picker"]["data"]["config.yaml"])
+        plugins = {one["type"]: one.get("parameters") for one in config["plugins"]}
+        engine, = plugins["core-metrics-extractor"]["engineConfigs"]
+        self.assertEqual(engine.pop("name"), plugins["core-metrics-extractor"]["defaultEngine"])
+        self.assertEqual(len(engine), 5)
+        for metric in engine.values():
+            self.assertIn(f"# TYPE {metric} gauge\n", metrics)
+        named = [one["pluginRef"] for one in config["schedulingProfiles"][0]["plugins"]]
+        self.assertLessEqual(set(named), set(plugins))
 
 
 if __name__ == "__main__":
