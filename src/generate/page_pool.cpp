@@ -6,7 +6,7 @@
 
 namespace tokamak {
 
-PagePool::PagePool(uint32_t pages) : users_(pages) {
+PagePool::PagePool(uint32_t pages) : users_(pages), kept_(pages) {
   free_.reserve(pages);
   reset();
 }
@@ -14,6 +14,8 @@ PagePool::PagePool(uint32_t pages) : users_(pages) {
 void PagePool::reset() {
   ++changes_;
   std::ranges::fill(users_, 0);
+  kept_.assign(size(), false);
+  idle_ = 0;
   free_.clear();
   for (uint32_t page = size(); page > 0; --page) free_.push_back(page - 1);
 }
@@ -28,6 +30,7 @@ std::optional<uint32_t> PagePool::take() {
 
 void PagePool::share(uint32_t page) {
   TOK_CHECK(users_[page] > 0);
+  if (kept_[page] && users_[page] == 1) --idle_;
   ++users_[page];
   ++changes_;
 }
@@ -36,6 +39,18 @@ void PagePool::drop(uint32_t page) {
   TOK_CHECK(users_[page] > 0);
   ++changes_;
   if (--users_[page] == 0) free_.push_back(page);
+  if (kept_[page] && users_[page] == 1) ++idle_;
+}
+
+void PagePool::keep(uint32_t page) {
+  share(page);
+  kept_[page] = true;
+}
+
+void PagePool::release(uint32_t page) {
+  if (kept_[page] && users_[page] == 1) --idle_;
+  kept_[page] = false;
+  drop(page);
 }
 
 PrefixCache::Block PrefixCache::block_at(std::span<const uint32_t> ids, size_t page) {
@@ -100,7 +115,7 @@ void PrefixCache::add(std::string_view tenant, std::span<const uint32_t> ids,
     nodes_[id] = {.parent = parent, .page = pages[i], .block = block, .used = ++clock_};
     children_[{parent, block}] = id;
     leaves_.emplace(clock_, id);
-    pool_->share(pages[i]);
+    pool_->keep(pages[i]);
     parent = id;
   }
 }
@@ -117,7 +132,7 @@ bool PrefixCache::evict() {
   nodes_.erase(id);
   children_.erase({node.parent, node.block});
   drop_child(node.parent);
-  pool_->drop(node.page);
+  pool_->release(node.page);
   return true;
 }
 
@@ -134,7 +149,7 @@ void PrefixCache::drop_child(NodeId parent) {
 
 void PrefixCache::clear() {
   for (const auto& [id, node] : nodes_) {
-    if (node.tenant == nullptr) pool_->drop(node.page);
+    if (node.tenant == nullptr) pool_->release(node.page);
   }
   forget();
 }

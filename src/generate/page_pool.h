@@ -21,6 +21,8 @@ class PagePool {
 
   uint32_t size() const { return uint32_t(users_.size()); }
   uint32_t free_pages() const { return uint32_t(free_.size()); }
+  /// Pages that only a cache keeps, for whoever may come.
+  uint32_t idle_pages() const { return idle_; }
   uint32_t users(uint32_t page) const { return users_[page]; }
   /// Counts how often a page was shared or dropped: as long as it stays, no page has become free,
   /// and none may be given back that could not before.
@@ -32,12 +34,18 @@ class PagePool {
   void share(uint32_t page);
   /// One user less; without any the page is free.
   void drop(uint32_t page);
+  /// One user more, a cache. REQUIRES: as share().
+  void keep(uint32_t page);
+  /// The cache is a user no more.
+  void release(uint32_t page);
   /// Nobody uses any page any more.
   void reset();
 
  private:
   std::vector<uint32_t> users_;
   std::vector<uint32_t> free_;
+  std::vector<bool> kept_;  // by a cache
+  uint32_t idle_ = 0;
   uint64_t changes_ = 0;
 };
 

@@ -38,6 +38,26 @@ TEST(PagePool, GivesEveryPageOnceUntilItIsDropped) {
   EXPECT_EQ(pool.take(), pages[1]);
 }
 
+TEST(PrefixCache, LeavesPagesIdleThatNoSequenceUses) {
+  PagePool pool(4);
+  PrefixCache cache(pool);
+  const Ids ids = numbers(2 * kPageTokens);
+  const Ids pages = taken(pool, 3);
+  cache.add("", ids, pages);
+  EXPECT_EQ(pool.idle_pages(), 0u) << "the sequence uses them, too";
+  drop(pool, pages);
+  EXPECT_EQ(pool.idle_pages(), 2u);
+  EXPECT_EQ(pool.free_pages(), 2u);
+  const Ids found = cache.find("", ids);
+  EXPECT_EQ(pool.idle_pages(), 0u) << "another one uses them";
+  drop(pool, found);
+  EXPECT_TRUE(cache.evict());
+  EXPECT_EQ(pool.idle_pages(), 1u);
+  cache.clear();
+  EXPECT_EQ(pool.idle_pages(), 0u);
+  EXPECT_EQ(pool.free_pages(), 4u);
+}
+
 TEST(PrefixCache, FindsTheLongestPrefixOfWholePages) {
   PagePool pool(8);
   PrefixCache cache(pool);

@@ -471,6 +471,7 @@ SchedulerStats Scheduler::stats() const {
   now.prefill_budget = budget_.tokens();
   now.free_pages = pool_.free_pages();
   now.cached_pages = prefixes_.pages();
+  now.idle_pages = pool_.idle_pages();
   return now;
 }
 

@@ -20,6 +20,7 @@ struct SchedulerStats {
   uint32_t prefill_budget = 0;        // tokens of prompts between two steps that decode, now
   uint32_t waiting = 0, running = 0;  // now
   uint32_t pages = 0, free_pages = 0, cached_pages = 0;  // of layers that see everything
+  uint32_t idle_pages = 0;                               // cached ones that no request uses
 
   /// Adds what others counted that `/metrics` shows, but not how things are now.
   void add_counts(const SchedulerStats& others) {

@@ -16,11 +16,6 @@ Field retry_after(uint32_t seconds) {
   return {"Retry-After", std::to_string(seconds)};
 }
 
-/// The paths for a probe or a browser without a key: nothing of the model, nothing of others.
-bool is_public(std::string_view path) {
-  return path == "/" || path == "/health" || path == "/v1/health";
-}
-
 /// A comment in a stream of events, or an event where the protocol has one for it.
 std::string_view keep_alive_text(std::string_view path) {
   const bool has_event = openai::dialect_of(path) == openai::Dialect::kAnthropic;
@@ -82,6 +77,12 @@ void Gateway::open(ModelPool& pool) {
   pool_ = &pool;
   if (state_ == State::kLoading) state_ = State::kReady;
   pool.advance();
+}
+
+/// The paths for a probe or a browser without a key: nothing of the model, nothing of others.
+bool Gateway::is_public(std::string_view path) const {
+  if (path == "/metrics") return options_.has_public_metrics;
+  return path == "/" || path == "/health" || path == "/v1/health";
 }
 
 Verdict Gateway::check(const RequestHead& head) {

@@ -15,6 +15,7 @@ struct GatewayOptions {
   uint32_t requests_of_key = 0;  // most that are under way at once; 0: as many as may of all
   double drain_seconds = 30;
   bool shows_slots = false;
+  bool has_public_metrics = false;  // /metrics needs no key
   std::function<void(const Answered&)> log;
   std::function<uint64_t()> random;  // 64 bits
 };
@@ -60,6 +61,7 @@ class Gateway {
   };
 
   Verdict check(const RequestHead& head);
+  bool is_public(std::string_view path) const;
   std::optional<Reply> refusal(const RequestHead& head) const;
   /// The refusal of a client that may not ask.
   std::optional<Reply> refusal_of_client(const RequestHead& head) const;

@@ -1,6 +1,7 @@
 #include "serve/metrics.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -30,9 +31,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// Pages that are kept for prompts to come are not used: a new request has them if it needs them.
 double share_used(const SchedulerStats& stats) {
   if (stats.pages == 0) return 0;
-  return double(stats.pages - std::min(stats.pages, stats.free_pages)) / stats.pages;
+  return double(stats.pages - std::min(stats.pages, stats.free_pages + stats.idle_pages)) /
+         stats.pages;
 }
 
 /// The text of one scrape: each metric once, with the samples of all models.
@@ -68,6 +71,11 @@ class Page {
                    .text(fmt::format("tokamak:{}", name), labels_of(model) + std::string(more));
     }
   }
+  /// A gauge of the server as a whole.
+  void total(std::string_view name, std::string_view help, double value) {
+    head(name, "gauge", help);
+    sample(name, "", value);
+  }
   static std::string labels_of(const ModelSample& model) {
     return fmt::format("model_name=\"{}\"", escaped(model.name));
   }
@@ -77,6 +85,47 @@ class Page {
   std::span<const ModelSample> models_;
   std::string text_;
 };
+
+/// An endpoint picker reads one sample of a metric, and adds none up.
+void add_totals(Page& page, std::span<const ModelSample> models) {
+  uint64_t waiting = 0, running = 0;
+  double used = 0;
+  for (const ModelSample& model : models) {
+    waiting += model.stats.waiting;
+    running += model.stats.running;
+    used = std::max(used, share_used(model.stats));
+  }
+  page.total("total_queued_requests", "Requests that wait, of all models.", double(waiting));
+  page.total("total_running_requests", "Requests that run, of all models.", double(running));
+  page.total("kv_cache_utilization", "The largest kv_cache_usage_perc of a model.", used);
+}
+
+void add_cache_info(Page& page, std::span<const ModelSample> models) {
+  page.head("cache_config_info", "gauge", "The pages of a model's KV cache, as labels.");
+  for (const ModelSample& model : models) {
+    if (model.stats.pages == 0) continue;
+    page.sample("cache_config_info",
+                fmt::format("{},block_size=\"{}\",num_gpu_blocks=\"{}\"", Page::labels_of(model),
+                            kPageTokens, model.stats.pages),
+                1);
+  }
+}
+
+/// All adapters of a model come and go with it, and each step may have rows of all of them.
+void add_adapters(Page& page, std::span<const ModelSample> models) {
+  page.head("lora_requests_info", "gauge",
+            "Adapters in memory and on their way there, as labels; the time of the last change.");
+  for (const ModelSample& model : models) {
+    if (model.adapters.empty()) continue;
+    const std::string names = escaped(fmt::format("{}", fmt::join(model.adapters, ",")));
+    page.sample("lora_requests_info",
+                fmt::format("{},max_lora=\"{}\",running_lora_adapters=\"{}\","
+                            "waiting_lora_adapters=\"{}\"",
+                            Page::labels_of(model), model.adapters.size(),
+                            model.is_loaded ? names : "", model.is_loading ? names : ""),
+                double(model.changed));
+  }
+}
 
 }  // namespace
 
@@ -177,8 +226,11 @@ std::string HttpMetrics::text(std::span<const ModelSample> models, size_t connec
              [](Sample m) { return m.stats.running; });
   page.gauge("num_requests_waiting", "Requests that wait for one, or for the model.",
              [](Sample m) { return m.stats.waiting; });
-  page.gauge("kv_cache_usage_perc", "Share of the pages that are in use, 0 to 1.",
+  page.gauge("kv_cache_usage_perc", "Share of the pages that requests use, 0 to 1.",
              [](Sample m) { return share_used(m.stats); });
+  add_totals(page, models);
+  add_cache_info(page, models);
+  add_adapters(page, models);
   page.counter("prompt_tokens_total", "Tokens of prompts, cached ones too.",
                [](Sample m) { return m.counters.prompt_tokens; });
   page.counter("generation_tokens_total", "Tokens that were generated.",

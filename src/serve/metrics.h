@@ -44,8 +44,10 @@ struct ModelSample {
   std::string name;
   ModelCounters counters;
   SchedulerStats stats;  // all 0 where it is not loaded, but for what is counted
-  bool is_loaded = false;
+  bool is_loaded = false, is_loading = false;
   uint64_t loads = 0;
+  std::vector<std::string> adapters = {};  // that requests may name
+  int64_t changed = 0;                     // when it was loaded or unloaded last, by Unix' clock
 };
 
 /// The counts of the server as a whole, on its thread.

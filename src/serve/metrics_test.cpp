@@ -105,10 +105,37 @@ TEST_F(MetricsTest, KnowsEveryPathThatIsAnswered) {
   }
 }
 
-TEST_F(MetricsTest, ShowsTheShareOfPagesInUse) {
+TEST_F(MetricsTest, ShowsTheShareOfPagesThatRequestsUse) {
   samples[0].stats.pages = 8;
   samples[0].stats.free_pages = 2;
   EXPECT_TRUE(has("tokamak:kv_cache_usage_perc{model_name=\"m\"} 0.75"));
+  samples[0].stats.idle_pages = 4;
+  EXPECT_TRUE(has("tokamak:kv_cache_usage_perc{model_name=\"m\"} 0.25"));
+  EXPECT_TRUE(
+      has("tokamak:cache_config_info{model_name=\"m\",block_size=\"16\",num_gpu_blocks=\"8\"} 1"));
+}
+
+TEST_F(MetricsTest, AddsUpTheRequestsOfAllModels) {
+  EXPECT_TRUE(has("tokamak:total_queued_requests 0"));
+  samples.push_back({.name = "n"});
+  samples[0].stats = {.waiting = 2, .running = 1, .pages = 4, .free_pages = 3};
+  samples[1].stats = {.waiting = 3, .running = 5, .pages = 4, .free_pages = 1};
+  EXPECT_TRUE(has("tokamak:total_queued_requests 5"));
+  EXPECT_TRUE(has("tokamak:total_running_requests 6"));
+  EXPECT_TRUE(has("tokamak:kv_cache_utilization 0.75"));
+}
+
+TEST_F(MetricsTest, NamesTheAdaptersThatAreInMemory) {
+  EXPECT_EQ(text().find("max_lora"), std::string::npos) << "the model has none";
+  samples[0].adapters = {"sql", "poems"};
+  samples[0].changed = 1'900'000'123;
+  samples[0].is_loading = true;
+  constexpr std::string_view kStart =
+      "tokamak:lora_requests_info{model_name=\"m\",max_lora=\"2\",running_lora_adapters=";
+  EXPECT_TRUE(has(fmt::format("{}\"\",waiting_lora_adapters=\"sql,poems\"}} 1900000123", kStart)));
+  samples[0].is_loading = false;
+  samples[0].is_loaded = true;
+  EXPECT_TRUE(has(fmt::format("{}\"sql,poems\",waiting_lora_adapters=\"\"}} 1900000123", kStart)));
 }
 
 }  // namespace

@@ -229,8 +229,12 @@ std::string_view ModelPool::model_of(CallId id) const {
 std::vector<ModelSample> ModelPool::samples() const {
   std::vector<ModelSample> out;
   for (const Model& model : models_) {
-    ModelSample sample = {
-        .name = model.names.front(), .is_loaded = model.loaded.has_value(), .loads = model.loads};
+    ModelSample sample = {.name = model.names.front(),
+                          .is_loaded = model.loaded.has_value(),
+                          .is_loading = model.is_loading,
+                          .loads = model.loads,
+                          .adapters = model.card.adapters,
+                          .changed = model.changed};
     if (model.loaded) sample.stats = model.loaded->loop->stats();
     // After those: what no longer runs by them has been counted.
     sample.counters = model.metrics.counters();

@@ -104,6 +104,7 @@ class ModelPool {
     std::deque<Waiting> waiting;
     uint32_t calls = 0;  // that its engine answers
     uint64_t loads = 0;
+    int64_t changed = 0;  // when it was loaded or unloaded last, by Unix' clock
     double last_use = 0, keep_seconds = 0;
     SchedulerStats gone;  // what engines counted that are gone
     ModelMetrics metrics;

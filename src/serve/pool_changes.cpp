@@ -80,6 +80,7 @@ LoadedModel ModelPool::take_out(size_t index) {
   Model& model = models_[index];
   model.gone.add_counts(model.loaded->loop->stats());
   model.is_leaving = false;
+  model.changed = options_.unix_seconds();
   options_.note(fmt::format("Unloading {}.\n", model.names.front()));
   LoadedModel out = *std::move(model.loaded);
   model.loaded.reset();
@@ -113,6 +114,7 @@ void ModelPool::make_change(const Change& change) {
   const size_t index = *change.model;
   to_load_.pop_front();
   models_[index].is_loading = true;
+  models_[index].changed = options_.unix_seconds();
   options_.note(fmt::format("Loading {}.\n", models_[index].names.front()));
   change_ = std::make_unique<BackgroundTask>([this, gone, index, room = room()] {
     gone->clear();
@@ -131,6 +133,7 @@ void ModelPool::make_change(const Change& change) {
 void ModelPool::finish_load(size_t index, Result<LoadedModel> loaded) {
   Model& model = models_[index];
   model.is_loading = false;
+  model.changed = options_.unix_seconds();
   if (loaded) {
     model.card = loaded->loop->card();
     model.loaded = *std::move(loaded);

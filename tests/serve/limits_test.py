@@ -214,6 +214,10 @@ class Keys(ServerTest):
                              ("/nothing", 401)):
             self.assertEqual(self.server.get(path)[0], status, path)
 
+    def test_metrics_need_no_key_where_the_owner_wants_it_so(self):
+        with Server("--log", "off", "--api-key", "k", "--public-metrics") as server:
+            self.assertEqual([server.get(path)[0] for path in ("/metrics", "/slots", "/v1/models")], [200, 401, 401])
+
     def test_a_body_without_a_key_is_not_read(self):
         with self.server.connect() as sock:
             sock.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"

@@ -9,6 +9,7 @@ import random
 import struct
 import tempfile
 import threading
+import time
 import unittest
 
 import tiny_model
@@ -140,6 +141,18 @@ class Lora(unittest.TestCase):
             self.assertEqual(status, 404)
             self.assertEqual(json.loads(body)["error"]["message"],
                              'There is no model "three", but "base", "half", "two".')
+
+    def test_metrics_name_the_adapters_in_memory(self):
+        before = time.time() - 1
+        with Server(self.base, "--lora", f"half={self.one}=0.5", "--lora", self.two, "--log", "off",
+                    is_tiny=False) as server:
+            text = server.get("/metrics")[2].decode()
+        lines = [line for line in text.splitlines() if line.startswith("tokamak:lora_requests_info")]
+        self.assertEqual(len(lines), 1, "the endpoint picker reads one")
+        labels, value = lines[0].rsplit(" ", 1)
+        self.assertIn('max_lora="2",running_lora_adapters="half,two",waiting_lora_adapters=""', labels)
+        self.assertLessEqual(before, float(value))
+        self.assertLessEqual(float(value), time.time())
 
     def test_a_beginning_is_kept_for_its_own_adapter_only(self):
         long = PROMPT * 6

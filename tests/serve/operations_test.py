@@ -4,6 +4,7 @@
 """
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -47,6 +48,23 @@ class Operations(unittest.TestCase):
             self.assertEqual(lines[2]["status"], 404)
             self.assertNotIn(PROMPT, server.errors().split("Try:")[1])
             self.assertNotIn("hidden", server.errors())
+
+    def test_a_scheduler_of_replicas_finds_its_metrics(self):
+        with Server("--log", "off", "--context", 2000, "--max-sequences", 1) as server, \
+                server.connect() as one, server.connect() as two:
+            def total(name):
+                return float(re.search(rf"^tokamak:{name} (\S+)$", server.get("/metrics")[2].decode(), re.MULTILINE)[1])
+            for sock in (one, two):
+                sock.sendall(request_bytes(stream=True, max_tokens=1900, ignore_eos=True))
+            wait_until(lambda: (total("total_running_requests"), total("total_queued_requests")) == (1, 1),
+                       what="a request that waits")
+            wait_until(lambda: total("kv_cache_utilization") > 0.05, what="pages in use")
+            self.assertRegex(server.get("/metrics")[2].decode(),
+                             r'\ntokamak:cache_config_info{model_name="tiny",block_size="16",num_gpu_blocks="[1-9]\d*"} 1\n')
+            one.close()
+            two.close()
+            server.wait_idle()
+            self.assertEqual(total("kv_cache_utilization"), 0, "pages kept for prompts to come are nobody's")
 
     def test_every_line_of_a_log_in_json_is_an_object(self):
         with Server("--log", "json", "--host", "0.0.0.0") as server:
@@ -292,6 +310,7 @@ class Operations(unittest.TestCase):
             wait_until(lambda: server.get("/health")[0] == 503, what="a server that stops")
             status, headers, _ = server.ask("POST", "/v1/completions", {"prompt": "x"})
             self.assertEqual((status, "Retry-After" in headers), (503, True))
+            self.assertEqual(server.get("/")[0], 200, "it lives")
             body = b"".join(iter(reader.chunk, b""))
             self.assertEqual(events(body)[-1], "[DONE]")
             sock.close()

@@ -31,7 +31,8 @@ class Server:
     """The tiny model on the CPU, or the built-in one. `wait`: until it listens. `stderr`: a descriptor in place of a
     file; `environment`: variables that it has besides."""
 
-    def __init__(self, *arguments, wait=True, port=0, is_tiny=True, stderr=None, environment=None):
+    def __init__(self, *arguments, wait=True, port=0, is_tiny=True, backend="cpu-reference", stderr=None,
+                 environment=None):
         self.log = tempfile.TemporaryFile()
         self.out = tempfile.TemporaryFile()
         self.folder = tempfile.TemporaryDirectory()
@@ -39,7 +40,7 @@ class Server:
         os.mkdir(path)
         tiny_model.write(path)
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", *([path] if is_tiny else []), "--backend", "cpu-reference", "--port", str(port),
+            [PROGRAM, "serve", *([path] if is_tiny else []), "--backend", backend, "--port", str(port),
              *map(str, arguments)],
             stdout=self.out, stderr=stderr or self.log, env=os.environ | (environment or {}))
         self.port = port

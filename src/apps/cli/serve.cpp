@@ -258,6 +258,10 @@ void add_access_options(App& command, ServeFlags& flags) {
       ->check(in_range(1, 1 << 20))
       ->group(kGroup);
   command
+      .add_flag("--public-metrics", flags.gateway.has_public_metrics,
+                "let /metrics need no key, as for an endpoint picker, which shows none")
+      ->group(kGroup);
+  command
       .add_option("--allowed-host", flags.gateway.access.hosts,
                   "on a loopback address: another name that requests may be sent to (repeatable)")
       ->type_name("NAME")
