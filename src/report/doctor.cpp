@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/table.h"
+#include "report/known_drivers.h"
 
 namespace tokamak {
 namespace {
@@ -243,6 +244,11 @@ std::string device_text(const DeviceReport& report, bool kernels) {
   if (report.self_test.compiled.pipelines > 0) {
     facts.add("  pipelines", "", pipelines_text(report.self_test.compiled));
   }
+  std::string seen;
+  for (const KnownFault& fault : known_faults(device)) {
+    seen += fmt::format("{}{} ({})", seen.empty() ? "" : "; ", fault.symptom, fault.link);
+  }
+  if (!seen.empty()) facts.add("  others saw", "", seen);
   facts.add("  verdict", "",
             !report.error.empty()           ? "does not work: " + report.error
             : report.self_test.failed() > 0 ? "DOES NOT COMPUTE RIGHTLY"
@@ -328,6 +334,11 @@ Json doctor_json(const DoctorReport& report) {
     }
     json.set("works", one.works());
     json.set("error", one.error.empty() ? Json() : Json(one.error));
+    Json::Array faults;
+    for (const KnownFault& fault : known_faults(device)) {
+      faults.push_back(Json().set("symptom", fault.symptom).set("link", fault.link));
+    }
+    json.set("seen_by_others", std::move(faults));
     devices.push_back(json.set("self_test", self_test_json(one.self_test)));
   }
   for (const std::string& sentence : advice(report)) sentences.emplace_back(sentence);

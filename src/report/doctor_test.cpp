@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/known_drivers.h"
+
 namespace tokamak {
 namespace {
 
@@ -127,6 +129,17 @@ TEST(DoctorReport, NamesTheDeviceThatAutoTakes) {
   report.devices.push_back(gpu("Radeon"));
   report.devices.back().index = 1;
   EXPECT_TRUE(has(doctor_text(report, false), "Models run on device 1 unless"));
+}
+
+TEST(DoctorReport, NamesWhatOthersSawOfADriver) {
+  DeviceReport adreno = gpu("Adreno (TM) 740");
+  adreno.device.driver = "Vulkan, Qualcomm 512.744";
+  const DoctorReport report{.devices = {adreno}, .system = good_system()};
+  EXPECT_TRUE(has(doctor_text(report, false), "others saw"));
+  EXPECT_TRUE(has(doctor_text(report, false), "refused (https://github.com/"));
+  EXPECT_TRUE(has(doctor_json(report).dump(), "\"symptom\": \"wrong texts\""));
+  EXPECT_TRUE(known_faults(gpu("Adreno emulation", true).device).empty());
+  EXPECT_TRUE(known_faults(gpu("NVIDIA H200").device).empty());
 }
 
 TEST(DoctorReport, SaysWhyCudaIsNotUsedOrWhatCompilesForIt) {

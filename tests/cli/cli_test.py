@@ -815,6 +815,22 @@ class Devices(Cli):
         self.assertIn(answer.status, (0, 5), answer)
         self.assertIn("driver", answer.out + "".join(answer.errors))
 
+    def test_doctor_writes_a_report_without_a_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "doctor.json")
+            env = dict(NO_GPU, HOME=program.SOURCE)  # the model's folder is in it
+            answer = tokamak("doctor", "--report", path, env=env)
+            self.assertEqual((answer.status, answer.errors), (0, []), answer)
+            self.assertIn(path, answer.out)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        report = json.loads(text)
+        self.assertNotIn(program.SOURCE + "/", text)
+        self.assertTrue(report["doctor"]["healthy"])
+        self.assertEqual([one["on"] for one in report["benchmarks"]], ["the processor"])
+        self.assertTrue(report["benchmarks"][0]["check"]["correct"], report["benchmarks"][0])
+        self.assertTrue(report["system"]["name"] and report["system"]["kernel"], report["system"])
+
     def test_doctor_says_how_far_it_is_on_a_terminal(self):
         self.has_webgpu()
         with tempfile.TemporaryDirectory() as folder:  # without caches it takes longer than a second

@@ -1,13 +1,15 @@
 #include "report/doctor.h"
 
 #include "apps/cli/command.h"
+#include "apps/cli/output_file.h"
+#include "report/support_file.h"
 
 namespace tokamak::cli {
 namespace {
 
 struct DoctorFlags {
   int device = -1;
-  std::string backend;
+  std::string backend, report;
   bool kernels = false, json = false;
 };
 
@@ -21,11 +23,23 @@ Result<void> run_doctor(const DoctorFlags& flags) {
   std::function<void(const std::string&)> progress;
   // Without a terminal nobody sees it, and all kernels are compiled at the same time.
   if (stderr_is_terminal()) progress = [&](const std::string& doing) { waiting->say(doing); };
+  TOK_TRY(check_output(flags.report));
   const auto report = examine(scope, progress);
-  waiting.reset();
   if (!report) return Failure(report.error());
+  if (!flags.report.empty()) {
+    const Json json = support_file(*report, TOKAMAK_VERSION, progress);
+    waiting.reset();
+    TOK_TRY(write_output(flags.report, json.dump(1) + "\n"));
+  }
+  waiting.reset();
   TOK_TRY(print(flags.json ? doctor_json(*report).dump(1) + "\n"
                            : doctor_text(*report, flags.kernels)));
+  if (!flags.report.empty() && !flags.json) {
+    TOK_TRY(print(fmt::format(
+        "\n{} has all of this, the system and a short benchmark of each device, to be sent with a "
+        "report of a fault.\n",
+        flags.report)));
+  }
   if (!report->healthy()) {
     return fail(ErrorCode::kDevice, "A device does not work as it should; see above.");
   }
@@ -45,7 +59,8 @@ Examples:
   tokamak doctor
   tokamak doctor --backend cuda                     what CUDA has, and nothing else
   tokamak doctor --backend cuda --device 1 --kernels    every kernel of one device
-  tokamak doctor --json)");
+  tokamak doctor --json
+  tokamak doctor --report doctor.json               a file to send with a report of a fault)");
   auto flags = std::make_shared<DoctorFlags>();
   command->add_option("--backend", flags->backend, "only devices of cuda or of webgpu")
       ->type_name("NAME")
@@ -56,6 +71,12 @@ Examples:
       ->check(in_range(0, 65535));
   Option* kernels = command->add_flag("--kernels", flags->kernels, "a line for every kernel");
   command->add_flag("--json", flags->json, "one JSON object, with every kernel")->excludes(kernels);
+  command
+      ->add_option("--report", flags->report,
+                   "write one JSON object to FILE, with the system and a short benchmark of each "
+                   "device, and without "
+                   "names and folders of yours")
+      ->type_name("FILE");
   command->callback([flags, &action] { action = [flags] { return run_doctor(*flags); }; });
 }
 
