@@ -48,7 +48,7 @@ class Dev(unittest.TestCase):
 
     def test_surplus_arguments_are_named(self):
         for words in (("build", "release"), ("test", "formats"), ("fuzz", "gguf", "5"),
-                      ("setup", "check"), ("format",)):
+                      ("setup", "check"), ("format",), ("release",)):
             with self.subTest(words[0]):
                 self.refused('"surplus" is too much', *words, "surplus")
 

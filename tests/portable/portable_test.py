@@ -137,6 +137,12 @@ class Folder(unittest.TestCase):
             name = re.match(r".*\S  +(\S+) \S+$", line)[1]
             if name != "dawn":
                 self.assertGreater((docs / "licenses" / f"{name}.txt").stat().st_size, 100, line)
+        bill = json.loads((docs / "sbom.spdx.json").read_text(encoding="utf-8"))
+        names = {one["name"] for one in bill["packages"]}
+        self.assertTrue({"tokamak", "dawn", "curl", "libssl3", "gcc-12"} <= names, names)
+        ids = {one["SPDXID"] for one in bill["packages"]} | {"SPDXRef-DOCUMENT"}
+        for relation in bill["relationships"]:
+            self.assertTrue({relation["spdxElementId"], relation["relatedSpdxElement"]} <= ids, relation)
         self.assertIn("Copyright", (docs / "dawn-LICENSE.md").read_text(encoding="utf-8"))
 
 

@@ -48,6 +48,21 @@ run_package() {
   make_packages "$target" "$@"
 }
 
+# The CHANGELOG's section of a version, or that of what is not released yet.
+release_notes() {
+  awk -v version="$1" '/^## /{ shown = index($0, "## " version) == 1 || (!found && index($0, "## Unreleased") == 1); found = found || shown }
+    shown' "$root/CHANGELOG.md"
+}
+
+# Everything that a release has: the packages for all targets, their sums and what is new.
+run_release() {
+  local target
+  for target in $package_targets; do make_packages "$target"; done
+  [ -z "$dry_run" ] || return 0
+  release_notes "$(project_version)" >"$root/build/packages/NOTES.md"
+  say "build/packages has the release $(project_version); NOTES.md is its section of the CHANGELOG"
+}
+
 # Runs the packages on systems with nothing but the C library, and beside drivers.
 package() {
   make_packages linux-x86_64 && env TOKAMAK_PACKAGES="$root/build/packages" TOKAMAK_SOURCE_DIR="$root" \

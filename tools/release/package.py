@@ -28,7 +28,7 @@ def main(architecture, sysroot, build, libraries, out, version, *formats):
                             text=True, check=False).stdout.strip()
     os.environ.setdefault("SOURCE_DATE_EPOCH", commit or "0")
     folder = out / f"tokamak-{version}-linux-{target.architecture}"
-    stage.Stage(folder, build, libraries, target).make()
+    stage.Stage(folder, build, libraries, target, version).make()
     made = []
     for name in formats or FORMATS:
         if name != "folder":

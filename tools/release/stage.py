@@ -4,6 +4,7 @@ bin/tokamak, lib/libtokamak.so.0, lib/tokamak (Dawn, libraries, the addon of Nod
 that a program which has other versions of them loaded, such as Python, keeps its own and ours keeps ours.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 
 import elf
+import sbom
 
 # The libraries that every Linux system with this C library has.
 OF_THE_SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1",
@@ -32,9 +34,9 @@ def own_name(soname):
 
 
 class Stage:
-    def __init__(self, folder, build, libraries, target):
+    def __init__(self, folder, build, libraries, target, version):
         self.folder, self.build, self.libraries = map(pathlib.Path, (folder, build, libraries))
-        self.target = target
+        self.target, self.version = target, version
         self.own = self.folder / "lib" / "tokamak"
         self.packages = {}  # file -> package of Debian and its version
 
@@ -105,6 +107,8 @@ class Stage:
         width = max(len(line[0]) for line in lines)
         (docs / "versions.txt").write_text(
             "".join(f"{file:{width}}  {source} {version}\n" for file, source, version in sorted(lines)), encoding="utf-8")
+        bill = sbom.document(self.folder.name, self.version, lines, int(os.environ["SOURCE_DATE_EPOCH"]))
+        (docs / "sbom.spdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
 
     def check(self):
         """Raises Problem unless the folder runs on any system with that C library, wherever it lies."""
