@@ -1,8 +1,7 @@
 // Answers of the protocols of a server, without one.
 #include <utility>
 
-#include "flow.h"
-#include "model.h"
+#include "begin_flow.h"
 #include "texts.h"
 #include "tokamak/c_openai.h"
 
@@ -57,22 +56,9 @@ napi_value call(napi_env env, napi_callback_info info) {
   const std::string path = in.text(1, "path");
   const std::string body = in.text(2, "body");
   if (in.has_failed()) return in.raise();
-  const auto begin = [addon = Addon::of(env), model = in.model(), part = in.kept(3),
-                      end = in.kept(4)](napi_env own, Call made) {
-    const auto flow = std::make_shared<AnswerFlow>(addon, model, part, end, std::move(made));
-    flow->begin();
-    return handle_value(own, flow);
-  };
-  if (!in.boolean(5)) {
-    const auto made = make_call(in.model().get(), path, body);
-    return made ? begin(env, *made) : throw_failure(env, made.error());
-  }
-  return promise_of(env, "tokamak.call",
-                    [model = in.model(), path, body, begin]() -> Result<Finish> {
-                      const auto made = make_call(model.get(), path, body);
-                      if (!made) return std::unexpected(made.error());
-                      return [begin, made = *made](napi_env later) { return begin(later, made); };
-                    });
+  return begin_flow<AnswerFlow>(env, in, 3, "tokamak.call", [model = in.model(), path, body] {
+    return make_call(model.get(), path, body);
+  });
 }
 
 }  // namespace tokamak::node

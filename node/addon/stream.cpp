@@ -2,8 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "flow.h"
-#include "model.h"
+#include "begin_flow.h"
 #include "texts.h"
 
 namespace tokamak::node {
@@ -191,22 +190,10 @@ napi_value start(napi_env env, napi_callback_info info) {
   const auto request = request_of(env, in, options);
   if (in.has_failed()) return in.raise();
   if (!request) return throw_failure(env, request.error());
-  const auto begin = [addon = Addon::of(env), model = in.model(), piece = in.kept(4),
-                      end = in.kept(5)](napi_env own, Stream stream) {
-    const auto flow = std::make_shared<TextFlow>(addon, model, piece, end, std::move(stream));
-    flow->begin();
-    return handle_value(own, flow);
-  };
-  if (!in.boolean(6)) {
-    const auto stream = start_stream(in.model().get(), request->get());
-    return stream ? begin(env, *stream) : throw_failure(env, stream.error());
-  }
-  return promise_of(
-      env, "tokamak.start", [model = in.model(), request = *request, begin]() -> Result<Finish> {
-        const auto stream = start_stream(model.get(), request.get());
-        if (!stream) return std::unexpected(stream.error());
-        return [begin, stream = *stream](napi_env later) { return begin(later, stream); };
-      });
+  return begin_flow<TextFlow>(env, in, 4, "tokamak.start",
+                              [model = in.model(), request = *request] {
+                                return start_stream(model.get(), request.get());
+                              });
 }
 
 }  // namespace tokamak::node
