@@ -1,7 +1,6 @@
 #include "apps/cli/portaudio_library.h"
 
 #include <string>
-#include <type_traits>
 
 #include "base/system/dynamic_library.h"
 
@@ -21,19 +20,19 @@ Result<PortAudio> opened() {
   Result<DynamicLibrary> library = DynamicLibrary::open(kName);
   if (!library) return unusable(library.error().message);
   PortAudio found = {};
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library->find(name));
-    return function != nullptr;
-  };
-  const bool is_whole =
-      find(found.initialize, "Pa_Initialize") && find(found.terminate, "Pa_Terminate") &&
-      find(found.error_text, "Pa_GetErrorText") &&
-      find(found.default_input_device, "Pa_GetDefaultInputDevice") &&
-      find(found.default_output_device, "Pa_GetDefaultOutputDevice") &&
-      find(found.open_stream, "Pa_OpenStream") && find(found.close_stream, "Pa_CloseStream") &&
-      find(found.start_stream, "Pa_StartStream") && find(found.stream_info, "Pa_GetStreamInfo") &&
-      find(found.read_stream, "Pa_ReadStream") && find(found.write_stream, "Pa_WriteStream");
-  if (!is_whole) return unusable("it lacks a function of version 19");
+  LibraryFunctions find(*library);
+  find(found.initialize, "Pa_Initialize");
+  find(found.terminate, "Pa_Terminate");
+  find(found.error_text, "Pa_GetErrorText");
+  find(found.default_input_device, "Pa_GetDefaultInputDevice");
+  find(found.default_output_device, "Pa_GetDefaultOutputDevice");
+  find(found.open_stream, "Pa_OpenStream");
+  find(found.close_stream, "Pa_CloseStream");
+  find(found.start_stream, "Pa_StartStream");
+  find(found.stream_info, "Pa_GetStreamInfo");
+  find(found.read_stream, "Pa_ReadStream");
+  find(found.write_stream, "Pa_WriteStream");
+  if (find.missing() != nullptr) return unusable(fmt::format("it has no {}", find.missing()));
   library->keep();
   return found;
 }

@@ -171,25 +171,8 @@ std::vector<std::string> library_folders(const std::string& package) {
   return folders;
 }
 
-/// The functions of a library by their names.
-class Functions {
- public:
-  explicit Functions(const DynamicLibrary& library) : library_(library) {}
-
-  template <typename F>
-  void operator()(F& function, const char* name) {
-    function = as_function<F>(library_.find(name));
-    if (function == nullptr && missing_ == nullptr) missing_ = name;
-  }
-  const char* missing() const { return missing_; }
-
- private:
-  const DynamicLibrary& library_;
-  const char* missing_ = nullptr;
-};
-
 Result<void> read(const DynamicLibrary& library, Compiler& compiler) {
-  Functions find(library);
+  LibraryFunctions find(library);
   CompilerApi& api = compiler.api;
   find(api.version, "nvrtcVersion");
   find(api.architecture_count, "nvrtcGetNumSupportedArchs");
@@ -214,7 +197,7 @@ Result<void> read(const DynamicLibrary& library, Compiler& compiler) {
 }
 
 Result<void> read(const DynamicLibrary& library, ProductLibrary& products) {
-  Functions find(library);
+  LibraryFunctions find(library);
   ProductApi& api = products.api;
   find(api.version, "cublasLtGetVersion");
   find(api.create, "cublasLtCreate");

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -17,7 +18,8 @@ class DynamicLibrary {
   /// reason alone.
   static Result<DynamicLibrary> open(const std::string& name, Linking linking = Linking::kAtOnce);
 
-  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary(DynamicLibrary&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), is_kept_(other.is_kept_) {}
   DynamicLibrary& operator=(DynamicLibrary&&) = delete;
   ~DynamicLibrary();
 
@@ -33,6 +35,24 @@ class DynamicLibrary {
 
   void* handle_;  // null after a move
   bool is_kept_ = false;
+};
+
+/// The functions of a library by their names.
+class LibraryFunctions {
+ public:
+  explicit LibraryFunctions(const DynamicLibrary& library) : library_(library) {}
+
+  template <typename F>
+  void operator()(F& function, const char* name) {
+    function = reinterpret_cast<F>(library_.find(name));
+    if (function == nullptr && missing_ == nullptr) missing_ = name;
+  }
+  /// The first that the library lacks; null when it has all.
+  const char* missing() const { return missing_; }
+
+ private:
+  const DynamicLibrary& library_;
+  const char* missing_ = nullptr;
 };
 
 }  // namespace tokamak

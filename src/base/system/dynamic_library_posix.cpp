@@ -1,7 +1,5 @@
 #include <dlfcn.h>
 
-#include <utility>
-
 #include "base/system/dynamic_library.h"
 
 namespace tokamak {
@@ -13,9 +11,6 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::string& name, Linking lin
   if (reason == nullptr) return unsupported("{} does not load", name);
   return unsupported("{}", reason);
 }
-
-DynamicLibrary::DynamicLibrary(DynamicLibrary&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), is_kept_(other.is_kept_) {}
 
 DynamicLibrary::~DynamicLibrary() {
   if (handle_ != nullptr && !is_kept_) ::dlclose(handle_);

@@ -1,7 +1,5 @@
 #include <windows.h>
 
-#include <utility>
-
 #include "base/system/dynamic_library.h"
 #include "base/system/path_text.h"
 #include "base/system/text_windows.h"
@@ -19,9 +17,6 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::string& name, Linking) {
   if (handle != nullptr) return DynamicLibrary(handle);
   return unsupported("{}: {}", name, last_reason().error().message);
 }
-
-DynamicLibrary::DynamicLibrary(DynamicLibrary&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), is_kept_(other.is_kept_) {}
 
 DynamicLibrary::~DynamicLibrary() {
   if (handle_ != nullptr && !is_kept_) ::FreeLibrary(static_cast<HMODULE>(handle_));

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -61,13 +62,18 @@ class File {
 
   static Result<File> open(const std::string& path, FileMode mode, FileRules rules = {});
   /// A file that somebody else closes.
-  static File borrowed(Handle handle);
+  static File borrowed(Handle handle) { return File(handle, false); }
   static File standard(StandardStream stream);
 
   File() = default;
-  File(File&& other) noexcept;
-  File& operator=(File&& other) noexcept;
-  ~File();
+  File(File&& other) noexcept
+      : handle_(std::exchange(other.handle_, kNone)), is_owner_(other.is_owner_) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(is_owner_, other.is_owner_);
+    return *this;
+  }
+  ~File() { close(); }
 
   bool is_open() const { return handle_ != kNone; }
   void close();

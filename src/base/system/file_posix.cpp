@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <utility>
 
 #include "base/system/file.h"
 
@@ -94,25 +93,8 @@ Result<File> File::open(const std::string& path, FileMode mode, FileRules rules)
   return File(number, true);
 }
 
-File File::borrowed(Handle handle) {
-  return File(handle, false);
-}
-
 File File::standard(StandardStream stream) {
   return borrowed(static_cast<int>(stream));  // in their order
-}
-
-File::File(File&& other) noexcept
-    : handle_(std::exchange(other.handle_, kNone)), is_owner_(other.is_owner_) {}
-
-File& File::operator=(File&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(is_owner_, other.is_owner_);
-  return *this;
-}
-
-File::~File() {
-  close();
 }
 
 void File::close() {

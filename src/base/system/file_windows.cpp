@@ -9,7 +9,6 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/system/path_text.h"
 #include "base/system/signals_windows.h"
@@ -109,7 +108,7 @@ Result<FileState> state_of(HANDLE handle) {
   return state;
 }
 
-/// The state of what a path leads to; `flags` say how links count.
+/// The state of what a path leads to; `flags` decide whether links are followed.
 Result<FileState> state_at(const std::string& path, DWORD flags) {
   const HANDLE handle = ::CreateFileW(path_of(path).c_str(), FILE_READ_ATTRIBUTES, kShared, nullptr,
                                       OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | flags, nullptr);
@@ -196,28 +195,11 @@ Result<File> File::open(const std::string& path, FileMode mode, FileRules rules)
   return file;
 }
 
-File File::borrowed(Handle handle) {
-  return File(handle, false);
-}
-
 File File::standard(StandardStream stream) {
   const DWORD number = stream == StandardStream::kInput    ? STD_INPUT_HANDLE
                        : stream == StandardStream::kOutput ? STD_OUTPUT_HANDLE
                                                            : STD_ERROR_HANDLE;
   return borrowed(reinterpret_cast<Handle>(::GetStdHandle(number)));
-}
-
-File::File(File&& other) noexcept
-    : handle_(std::exchange(other.handle_, kNone)), is_owner_(other.is_owner_) {}
-
-File& File::operator=(File&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(is_owner_, other.is_owner_);
-  return *this;
-}
-
-File::~File() {
-  close();
 }
 
 void File::close() {

@@ -5,7 +5,7 @@
 
 namespace tokamak {
 
-/// The folder of the running executable, or "" when the system does not tell.
+/// The folder of the running executable, or "" when it is not known.
 std::string executable_folder();
 
 /// The folder of the shared library that this code is part of; "" when it is part of the program.

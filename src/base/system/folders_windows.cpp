@@ -7,7 +7,7 @@
 namespace tokamak {
 namespace {
 
-/// The folder of a module; "" when the system does not tell.
+/// The folder of a module; "" when it is not known.
 std::string folder_of(HMODULE module) {
   std::wstring name(32'768, L'\0');  // no path is longer
   name.resize(::GetModuleFileNameW(module, name.data(), static_cast<DWORD>(name.size())));

@@ -4,8 +4,8 @@
 
 namespace tokamak {
 
-/// The memory that is free, whoever may use it, or how much there is in all where the system says
-/// no more; 0: not known.
+/// The memory that is free, whoever may use it, or all that there is where the system does not
+/// count the free part; 0: not known.
 uint64_t free_machine_memory();
 
 /// The most memory that this process has had at once, in bytes; 0: not known.

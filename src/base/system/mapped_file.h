@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "base/system/file.h"
 
@@ -17,8 +18,11 @@ class MappedFile {
   static Result<MappedFile> map(const File& file, uint64_t bytes);
 
   MappedFile() = default;  // no bytes
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~MappedFile();
 
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "base/system/mapped_file.h"
 
@@ -14,13 +13,6 @@ Result<MappedFile> MappedFile::map(const File& file, uint64_t bytes) {
       ::mmap(nullptr, size_t(bytes), PROT_READ, MAP_PRIVATE, static_cast<int>(file.handle()), 0);
   if (begin == MAP_FAILED) return invalid_input("{}", std::strerror(errno));
   return MappedFile(std::span(static_cast<const std::byte*>(begin), size_t(bytes)));
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
 }
 
 MappedFile::~MappedFile() {

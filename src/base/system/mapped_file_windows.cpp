@@ -1,7 +1,5 @@
 #include <windows.h>
 
-#include <utility>
-
 #include "base/system/mapped_file.h"
 #include "base/system/text_windows.h"
 
@@ -18,13 +16,6 @@ Result<MappedFile> MappedFile::map(const File& file, uint64_t bytes) {
   ::SetLastError(error);
   if (begin == nullptr) return last_reason();
   return MappedFile(std::span(static_cast<const std::byte*>(begin), size_t(bytes)));
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
 }
 
 MappedFile::~MappedFile() {

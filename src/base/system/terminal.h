@@ -8,7 +8,7 @@
 namespace tokamak {
 
 bool is_terminal(StandardStream stream);
-/// The columns of the terminal that the stream is; 0 where it is none or does not say.
+/// The columns of the terminal that the stream is; 0 where it is none or they are not known.
 size_t columns_of(StandardStream stream);
 
 /// Opens a stream that the program was started without, so that no other file gets its number:

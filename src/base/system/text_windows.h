@@ -12,7 +12,7 @@ std::wstring wide_text(std::string_view text);
 /// Halves of pairs that stand alone become U+FFFD.
 std::string narrow_text(std::wstring_view text);
 
-/// The reason of the call that has just failed, without a full stop; its code as file.h says.
+/// The reason of the call that has just failed, without a full stop; with the codes of file.h.
 Failure last_reason();
 
 }  // namespace tokamak
