@@ -50,8 +50,8 @@ Json bench_of(const DeviceReport& device) {
   return measured ? bench_json(*measured) : Json().set("error", measured.error().message);
 }
 
-}  // namespace
-
+/// `text` with "~" for the folder `home`, where that is not "": paths are in messages and names of
+/// models, too.
 std::string without_home(std::string text, const std::string& home) {
   if (home.empty() || home == "/") return text;
   for (size_t at = 0; (at = text.find(home, at)) != text.npos; ++at)
@@ -59,12 +59,13 @@ std::string without_home(std::string text, const std::string& home) {
   return text;
 }
 
-Json support_file(const DoctorReport& report, std::string_view version,
-                  const std::function<void(const std::string& doing)>& progress) {
-  const std::string home = environment_variable("HOME");
+}  // namespace
+
+std::string support_file(const DoctorReport& report, std::string_view version,
+                         const std::function<void(const std::string& doing)>& progress) {
   Json variables(Json::Object{});
   for (const char* name : kVariables) {
-    if (const auto value = given_variable(name)) variables.set(name, without_home(*value, home));
+    if (const auto value = given_variable(name)) variables.set(name, *value);
   }
   Json::Array benchmarks;
   for (const DeviceReport& device : report.devices) {
@@ -76,8 +77,7 @@ Json support_file(const DoctorReport& report, std::string_view version,
   Json out;
   out.set("tokamak", version).set("system", system_json()).set("variables", std::move(variables));
   out.set("doctor", doctor_json(report)).set("benchmarks", std::move(benchmarks));
-  // Paths are in messages and names of models, too.
-  return Json::parse(without_home(out.dump(), home)).value_or(Json());
+  return without_home(out.dump(1) + "\n", environment_variable("HOME"));
 }
 
 }  // namespace tokamak

@@ -1,5 +1,5 @@
-// The file to send with a report of a fault: one JSON object, without names and folders of the person.
-// theirs.
+// The file to send with a report of a fault: one JSON object, without names and folders of the
+// person.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,10 +11,7 @@ namespace tokamak {
 /// The program, the system, the variables that decide about devices, the findings of doctor and a
 /// short benchmark of the built-in model on each device that works, compared with the reference.
 /// `version` is the program's. Native programs only.
-Json support_file(const DoctorReport& report, std::string_view version,
-                  const std::function<void(const std::string& doing)>& progress = {});
-
-/// `text` with "~" for the folder `home`, where that is not "".
-std::string without_home(std::string text, const std::string& home);
+std::string support_file(const DoctorReport& report, std::string_view version,
+                         const std::function<void(const std::string& doing)>& progress = {});
 
 }  // namespace tokamak

@@ -27,9 +27,9 @@ Result<void> run_doctor(const DoctorFlags& flags) {
   const auto report = examine(scope, progress);
   if (!report) return Failure(report.error());
   if (!flags.report.empty()) {
-    const Json json = support_file(*report, TOKAMAK_VERSION, progress);
+    const std::string text = support_file(*report, TOKAMAK_VERSION, progress);
     waiting.reset();
-    TOK_TRY(write_output(flags.report, json.dump(1) + "\n"));
+    TOK_TRY(write_output(flags.report, text));
   }
   waiting.reset();
   TOK_TRY(print(flags.json ? doctor_json(*report).dump(1) + "\n"
