@@ -17,6 +17,16 @@ exec chroot "$0" "$@"
 """
 
 
+def output_of(command, variables, *, folder=None, status=0, seconds=300):
+    """-> standard output and standard error of a command, which ends with that status (None: any)."""
+    command = list(map(str, command))
+    done = subprocess.run(command, env=variables, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=seconds, check=False)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{' '.join(command)} ended with {done.returncode}, expected {status}:\n{done.stdout}{done.stderr}")
+    return done.stdout, done.stderr
+
+
 class BareRoot:
     def __init__(self, machine=os.uname().machine, system=pathlib.Path("/")):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tokamak-root-"))
@@ -39,13 +49,8 @@ class BareRoot:
         return ["unshare", *as_root, "--mount", "sh", "-c", ENTER, str(self.folder), *map(str, command)]
 
     def run(self, *command, status=0, **variables):
-        """-> standard output and standard error of a command, which ends with that status (None: any)."""
-        done = subprocess.run(self.command(*command), env=self.environment() | variables, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=120, check=False)
-        if status is not None and done.returncode != status:
-            raise AssertionError(f"{' '.join(map(str, command))} ended with {done.returncode}, expected {status}:\n"
-                                 f"{done.stdout}{done.stderr}")
-        return done.stdout, done.stderr
+        """-> standard output and standard error of a command in there, as output_of()."""
+        return output_of(self.command(*command), self.environment() | variables, status=status)
 
     def start(self, *command):
         return subprocess.Popen(self.command(*command), env=self.environment(), stdout=subprocess.PIPE,

@@ -18,7 +18,7 @@ import threading
 import unittest
 import urllib.request
 
-from bare_root import BareRoot, stop
+from bare_root import BareRoot, output_of, stop
 
 PACKAGES = pathlib.Path(os.environ["TOKAMAK_PACKAGES"])
 SOURCE = pathlib.Path(os.environ["TOKAMAK_SOURCE_DIR"])
@@ -27,6 +27,7 @@ import transcribe_test  # noqa: E402  pylint: disable=wrong-import-position
 ARGUMENTS = ("--greedy", "-n", "12", "-p", "Once upon a time")
 STORY = "Once upon a time, there lived a king who had three sons,"
 OPT = "/opt/a folder"
+ARM64 = "*-linux-aarch64.tar.xz"
 
 
 def package(pattern):
@@ -34,6 +35,10 @@ def package(pattern):
     if len(found) != 1:
         raise AssertionError(f"{PACKAGES} has {len(found)} of {pattern}, expected 1: run ./dev package")
     return found[0]
+
+
+def unpack(pattern, folder):
+    subprocess.run(["tar", "xf", package(pattern), "--strip-components=1", "-C", folder], check=True)
 
 
 class NothingFound(http.server.BaseHTTPRequestHandler):
@@ -52,7 +57,7 @@ class Folder(unittest.TestCase):
         cls.root = BareRoot()
         cls.place = cls.root.folder / OPT[1:]
         cls.place.mkdir(parents=True)
-        subprocess.run(["tar", "xf", package("*-linux-x86_64.tar.xz"), "--strip-components=1", "-C", cls.place], check=True)
+        unpack("*-linux-x86_64.tar.xz", cls.place)
         cls.program = f"{OPT}/bin/tokamak"
 
     @classmethod
@@ -152,7 +157,7 @@ class OnThisSystem(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        subprocess.run(["tar", "xf", package("*-linux-x86_64.tar.xz"), "--strip-components=1", "-C", cls.folder.name], check=True)
+        unpack("*-linux-x86_64.tar.xz", cls.folder.name)
         cls.program = os.path.join(cls.folder.name, "bin", "tokamak")
 
     @classmethod
@@ -160,10 +165,7 @@ class OnThisSystem(unittest.TestCase):
         cls.folder.cleanup()
 
     def run_with(self, *command, **variables):
-        done = subprocess.run([self.program, *command], env=os.environ | variables, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=300, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
+        return output_of([self.program, *command], os.environ | variables)[0]
 
     def test_vulkan(self):
         self.assertTrue(self.run_with("run", "--backend", "webgpu", *ARGUMENTS).startswith(STORY))
@@ -178,9 +180,7 @@ class OnThisSystem(unittest.TestCase):
             self.assertNotIn("cannot be opened", out)
             self.assertTrue(self.run_with("run", "--backend", "webgpu", *ARGUMENTS, LD_LIBRARY_PATH=path).startswith(STORY))
             os.remove(os.path.join(self.folder.name, "lib/tokamak/fallback/libstdc++.so.6"))
-            out = subprocess.run([self.program, "doctor"], env=os.environ | {"LD_LIBRARY_PATH": path},
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
-            self.assertIn("Dawn cannot be opened", out)
+            self.assertIn("Dawn cannot be opened", self.run_with("doctor", LD_LIBRARY_PATH=path))
 
     def test_cuda(self):
         emulator = SOURCE / "build" / "release" / "emulator"
@@ -194,22 +194,19 @@ class Arm64(unittest.TestCase):
     """The archive for arm64, by qemu and with that system's C library alone; where it was made."""
 
     def test_tells_the_story(self):
-        archives = list(PACKAGES.glob("*-linux-aarch64.tar.xz"))
         sysroot = pathlib.Path(os.environ.get("TOKAMAK_CACHE_DIR", "")) / "sysroot-arm64"
         qemu = shutil.which("qemu-aarch64-static")
-        if not archives or not sysroot.is_dir() or qemu is None:
+        if not list(PACKAGES.glob(ARM64)) or not sysroot.is_dir() or qemu is None:
             self.skipTest("There is no archive for arm64 (./dev package linux-aarch64).")
         root = BareRoot("aarch64", sysroot)
         try:
-            subprocess.run(["tar", "xf", archives[0], "--strip-components=1", "-C", root.folder], check=True)
+            unpack(ARM64, root.folder)
             program = [qemu, "-L", root.folder, root.folder / "bin" / "tokamak"]
             for command, expected in ((("run", "--backend", "cpu", *ARGUMENTS), STORY), (("doctor",), "cpu: ")):
                 with self.subTest(command):
-                    done = subprocess.run([*program, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                          env=BareRoot.environment(), timeout=600, check=False)
-                    self.assertEqual(done.returncode, 0, done.stderr)
-                    self.assertIn(expected, done.stdout)
-                    self.assertNotIn("Dawn cannot be opened", done.stdout)
+                    out, _ = output_of([*program, *command], BareRoot.environment(), seconds=600)
+                    self.assertIn(expected, out)
+                    self.assertNotIn("Dawn cannot be opened", out)
         finally:
             root.remove()
 
@@ -227,10 +224,8 @@ class Wheel(unittest.TestCase):
                     "    print(model.generate('Once upon a time', temperature=0, max_tokens=12).text)")
             for command in ([python, "-c", code], [os.path.join(folder, "bin", "tokamak"), "run", *ARGUMENTS],
                             [python, "-m", "tokamak", "run", *ARGUMENTS]):
-                done = subprocess.run(command, env=variables, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      text=True, timeout=120, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(STORY.removeprefix("Once upon a time"), done.stdout)
+                out, _ = output_of(command, variables, folder="/")
+                self.assertIn(STORY.removeprefix("Once upon a time"), out)
 
 
 class Node(unittest.TestCase):
@@ -245,10 +240,8 @@ class Node(unittest.TestCase):
                     "console.log(await model.generate('Once upon a time', { temperature: 0, maxTokens: 12 }).text());")
             for command in ([node, "--input-type=module", "-e", code],
                             [os.path.join(folder, "node_modules", ".bin", "tokamak"), "run", *ARGUMENTS]):
-                done = subprocess.run(command, env=variables, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      text=True, timeout=120, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(STORY.removeprefix("Once upon a time"), done.stdout)
+                out, _ = output_of(command, variables, folder=folder)
+                self.assertIn(STORY.removeprefix("Once upon a time"), out)
 
 
 class Deb(unittest.TestCase):

@@ -6,23 +6,29 @@ package_formats="folder tar wheel deb npm"
 
 project_version() { sed -n 's/^project(tokamak VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt"; }
 
+# sysroot_of PRESET: where the libraries of that preset's system are; nothing for this machine's.
+sysroot_of() {
+  [ "$1" != portable-arm64 ] || echo "$TOKAMAK_CACHE_DIR/sysroot-arm64"
+}
+
+# libraries_of PRESET: what tools/release/libraries.sh builds for it, as CMakePresets.json names it.
+libraries_of() { echo "$root/build/libraries${1#portable}"; }
+
 # setup_portable PRESET: the tools of the preset portable or portable-arm64, and the libraries that it links.
 setup_portable() {
-  local folder=$root/build/libraries sysroot=
-  setup run package
-  if [ "$1" = portable-arm64 ]; then
-    setup arm64
-    folder=$root/build/libraries-arm64 sysroot=$TOKAMAK_CACHE_DIR/sysroot-arm64
-  fi
+  local sysroot
+  sysroot=$(sysroot_of "$1")
+  setup run package ${sysroot:+arm64}
   logged "The libraries of the preset $1 could not be built" \
-    "$root/tools/release/libraries.sh" "$folder" ${sysroot:+"$sysroot"}
+    "$root/tools/release/libraries.sh" "$(libraries_of "$1")" ${sysroot:+"$sysroot"}
 }
 
 # make_packages TARGET [FORMAT...]: into build/packages; prints their sizes.
 make_packages() {
-  local preset=portable sysroot=/ target=$1
+  local preset=portable target=$1 sysroot
   shift
-  if [ "$target" = linux-aarch64 ]; then preset=portable-arm64 sysroot=$TOKAMAK_CACHE_DIR/sysroot-arm64; fi
+  [ "$target" != linux-aarch64 ] || preset=portable-arm64
+  sysroot=$(sysroot_of "$preset")
   setup_portable "$preset"
   configure "$preset"
   compile "$preset" bin/tokamak lib/libtokamak.so lib/node_stubs.so lib/tokamak/tokamak.node
@@ -30,8 +36,8 @@ make_packages() {
   logged "npm could not fetch the tools of web/" npm_packages
   logged "TypeScript could not compile the npm package" "$root/web/node_modules/.bin/tsc" -p "$root/node"
   [ -n "$dry_run" ] || say "packing"
-  ${dry_run:+echo dev: would run:} env PATH="$root/web/node_modules/.bin:$PATH" python3 -B "$root/tools/release/package.py" "${target#linux-}" "$sysroot" \
-    "$root/build/$preset" "$root/build/libraries${preset#portable}" "$root/build/packages" "$(project_version)" "$@"
+  ${dry_run:+echo dev: would run:} env PATH="$root/web/node_modules/.bin:$PATH" python3 -B "$root/tools/release/package.py" "${target#linux-}" "${sysroot:-/}" \
+    "$root/build/$preset" "$(libraries_of "$preset")" "$root/build/packages" "$(project_version)" "$@"
 }
 
 # run_package TARGET [FORMAT...]
