@@ -69,7 +69,7 @@ def check_include(layers, folder, target, quoted):
 
 
 def check_system(folder, name, line, target, exempt):
-    """What is wrong with a line of a file in `folder` that includes `target` or calls the system, or None."""
+    """The fault of a line of a file in `folder` that includes `target` or calls the system, or None."""
     if folder == "base/system" or name.endswith(("_test.cpp", "_test.h")) or exempt:
         return None
     for pattern, home in SYSTEM_HEADERS:

@@ -1,4 +1,4 @@
-// What the types of the package know: each mark of an expected error must stand before one.
+// The errors of types that the package finds: each mark of an expected error must stand before one.
 import { type Engine, type Generation, open, type Piece, type Run, TokamakError } from "tokamak-node";
 import { openaiFetch } from "tokamak-node/openai";
 

@@ -135,7 +135,7 @@ class Replicas:
         self.servers = [Server("--log", "off", "--context", 2000, *arguments, **more) for _ in range(3)]
         own = {f"127.0.0.1:{8081 + i}": f"127.0.0.1:{server.port}" for i, server in enumerate(self.servers)}
         own |= (changes or {}) | {"0.0.0.0:8000": f"127.0.0.1:{self.port}"}
-        # The answer to a test says who has given it.
+        # The answer to a test names the replica that has given it.
         own["option http-buffer-request"] = "option http-buffer-request\n    http-response set-header x-replica %s"
         self.by_name = dict(zip(("one", "two", "three"), self.servers))
         self.proxy = Proxy("haproxy.cfg", lambda path, _: ["haproxy", "-db", "-f", path], lambda _: own)

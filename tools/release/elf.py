@@ -1,4 +1,4 @@
-"""What binutils read in the headers of programs and libraries, and what patchelf changes there."""
+"""The headers of programs and libraries: read by binutils, changed by patchelf."""
 
 import re
 import subprocess
