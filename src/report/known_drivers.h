@@ -1,4 +1,5 @@
-// The faults that others saw of drivers: a table, so that a person who meets one finds who met it before.
+// The faults that others saw of drivers: a table, so that a person who meets one finds who met it
+// before.
 #pragma once
 #include <string>
 #include <string_view>
