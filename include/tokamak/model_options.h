@@ -25,6 +25,8 @@ struct ModelOptions {
   std::string backend = "auto";  // auto, cuda, webgpu, cpu or cpu-reference, which is slow
   /// The number of a device of the backend, as in `tokamak doctor`.
   std::optional<uint32_t> device = {};
+  /// CUDA devices that run the model together, each with a part of its weights; empty: one device.
+  std::vector<uint32_t> gpus = {};
   uint32_t threads = 0;       // of the cpu backend; 0: one for each core that it may use
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
                               // allows, at most 4096, for embeddings 2048

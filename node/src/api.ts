@@ -27,6 +27,8 @@ export interface OpenOptions extends PullOptions {
   backend?: "auto" | "cuda" | "webgpu" | "cpu" | "cpu-reference";
   /** The number of a device of the backend; `listDevices` has them. */
   device?: number;
+  /** CUDA devices that run the model together, each with a part of its weights. */
+  gpus?: number[];
   /** Threads of the backend `cpu`; one for each core unless given. */
   threads?: number;
   /** Tokens of a text and its prompt; what the model allows, at most 4096, unless given. */

@@ -196,13 +196,17 @@ TEST_F(C, TakesImagesOfMessages) {
 TEST_F(C, ErrorsAreHandles) {
   tokamak_error* error = nullptr;
   EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
-  EXPECT_EQ(said(error),
-            "There is no option \"colour\", but model, backend, device, threads, context, "
-            "sequences, cache_tokens, memory, kv, quantize, image_pixels, batch_invariant, "
-            "speculate, draft, "
-            "pooling, adapter, has_thread.");
+  EXPECT_EQ(
+      said(error),
+      "There is no option \"colour\", but model, backend, device, gpus, threads, "
+      "context, sequences, cache_tokens, memory, kv, quantize, image_pixels, batch_invariant, "
+      "speculate, draft, "
+      "pooling, adapter, has_thread.");
   EXPECT_FALSE(tokamak_options_set(options, "context", "-1", &error));
   EXPECT_EQ(said(error), "context is \"-1\", expected a whole number that is not negative.");
+  EXPECT_TRUE(tokamak_options_set(options, "gpus", "0,1", &error));
+  EXPECT_FALSE(tokamak_options_set(options, "gpus", "all", &error));
+  EXPECT_EQ(said(error), "gpus is \"all\", expected numbers of devices with commas between them.");
   EXPECT_FALSE(tokamak_options_set(options, "has_thread", "no", &error));
   EXPECT_EQ(said(error), "has_thread is \"no\", expected true or false.");
   EXPECT_FALSE(tokamak_request_set(request, "temperature", "0.5x", &error));

@@ -12,6 +12,7 @@ OpenOptions open_options(const ModelOptions& options) {
   own.model = options.model;
   own.backend = options.backend;
   own.device = options.device;
+  own.gpus = options.gpus;
   own.threads = options.threads;
   own.context = options.context;
   own.sequences = options.sequences;

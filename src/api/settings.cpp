@@ -99,10 +99,18 @@ std::string_view set(Options& options, std::string_view text) {
   return read(text, options.*kMember);
 }
 
+std::string_view add_gpus(ModelOptions& options, std::string_view text) {
+  std::vector<uint32_t> more;
+  if (!read(text, more).empty()) return "numbers of devices with commas between them";
+  options.gpus.insert(options.gpus.end(), more.begin(), more.end());
+  return "";
+}
+
 constexpr Setting<ModelOptions> kModelSettings[] = {
     {"model", set<&ModelOptions::model>},
     {"backend", set<&ModelOptions::backend>},
     {"device", set<&ModelOptions::device>},
+    {"gpus", add_gpus},
     {"threads", set<&ModelOptions::threads>},
     {"context", set<&ModelOptions::context>},
     {"sequences", set<&ModelOptions::sequences>},

@@ -104,6 +104,13 @@ class Program {
     return unsupported("This backend has no clock for kernels.");
   }
 
+  /// Makes it rank `own` of a plan for several: what each of `ranks` gives in its collective ops,
+  /// the others read. Called once for each, in their order, before the first step; all are of one
+  /// kind of backend and have the same plan.
+  virtual Result<void> connect(std::span<Program* const> /*ranks*/, size_t /*own*/) {
+    return unsupported("This backend runs a model on one device only.");
+  }
+
  private:
   uint64_t sequence_ = 0;
 };

@@ -13,6 +13,14 @@ GraphKey key_of(const PhaseSpec& phase) {
   return {phase.graph, tail_of(phase.kind), phase.steps, phase.from_position > 0};
 }
 
+Result<void> shard_graphs(CompiledPart& part, uint32_t ranks) {
+  std::vector<Graph> graphs;
+  for (PartGraph& own : part.graphs) graphs.push_back(std::move(own.graph));
+  TOK_TRY(graphs, shard_all(std::move(graphs), ranks, &part.shards));
+  for (size_t i = 0; i < graphs.size(); ++i) part.graphs[i].graph = std::move(graphs[i]);
+  return {};
+}
+
 /// Fuses every graph that a phase runs, at the same time: each takes some 8 ms of a model of 30
 /// layers.
 Result<void> fuse_graphs(CompiledPart& part, std::span<const PhaseSpec> phases,
@@ -118,6 +126,7 @@ Result<CompiledPart> compile_part(PartRequest request, const DeviceInfo& device,
                                   const PartOptions& options) {
   CompiledPart part;
   part.graphs = std::move(request.graphs);
+  if (request.ranks > 1) TOK_TRY(shard_graphs(part, request.ranks));
   std::vector<PhaseSpec> phases = std::move(request.phases);
   TOK_TRY(fuse_graphs(part, phases, options));
   add_long_contexts(part, phases);
@@ -126,6 +135,7 @@ Result<CompiledPart> compile_part(PartRequest request, const DeviceInfo& device,
                                     .advice = options.advice,
                                     .slots = request.slots,
                                     .prompt_outputs = request.prompt_outputs,
+                                    .ranks = request.ranks,
                                     .rows_for_kernels = request.rows_for_kernels};
   TOK_TRY(part.plan, capture_phases(part, phases, device, capturing));
   const auto is_for_long_context = [](const PhaseSpec& one) { return one.from_position > 0; };

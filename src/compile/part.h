@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/shard.h"
 #include "fuse/pipeline.h"
 #include "plan/plan.h"
 
@@ -70,6 +71,7 @@ struct CompiledPart {
   std::vector<PartGraph> graphs;
   std::map<GraphKey, FusedGraph> fused_graphs;
   std::vector<GraphKey> keys;  // of the plan's phases
+  ShardReport shards;          // where several ranks run it
   Plan plan;
 
   /// The first graph, and its form for steps of any number of tokens.
@@ -85,10 +87,11 @@ struct PartRequest {
   std::vector<PhaseSpec> phases;
   // The same as in CaptureOptions.
   uint32_t slots = 1, prompt_outputs = kMaxPromptOutputs, rows_for_kernels = 0;
+  uint32_t ranks = 1;  // that run it together, each with a part of its weights
 };
 
-/// Fuses the graphs and plans the phases. Errors: those of passes' names and of capture().
-/// REQUIRES: a graph and a phase.
+/// Cuts the graphs for several ranks, fuses them and plans the phases. Errors: those of
+/// shard_all(), of passes' names and of capture(). REQUIRES: a graph and a phase.
 Result<CompiledPart> compile_part(PartRequest request, const DeviceInfo& device,
                                   const PartOptions& options);
 

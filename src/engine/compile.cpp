@@ -157,7 +157,7 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
   if (architecture->voice != nullptr) {
     TOK_TRY(out.voice, architecture->voice(config, files.tensors));
   }
-  PartRequest main = {.graphs = {}, .phases = {}, .slots = build.sequences};
+  PartRequest main = {.graphs = {}, .phases = {}, .slots = build.sequences, .ranks = device.ranks};
   const auto add_text = [&](const BuildOptions& own, const auto& notice) -> Result<void> {
     PartGraph& text = main.graphs.emplace_back(Graph(), out.target);
     TOK_TRY(text.graph, architecture->build(config, files.tensors, own));

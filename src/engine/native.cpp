@@ -3,8 +3,10 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "backend/cuda/device.h"
+#include "backend/group.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "base/system/folders.h"
@@ -283,9 +285,47 @@ Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
   return open_webgpu_backend(webgpu);
 }
 
+/// The devices of options.gpus as one.
+Result<std::unique_ptr<Backend>> open_group(const OpenOptions& options) {
+  const size_t count = options.gpus.size();
+  if (count > kMaxRanks) {
+    return fail(ErrorCode::kUsage, "gpus are {}, expected at most {}.", count, kMaxRanks);
+  }
+  if (options.device) {
+    return fail(ErrorCode::kUsage, "device chooses one GPU and gpus several: only one of them.");
+  }
+  if (options.backend == "webgpu") {
+    return unsupported("Several GPUs run a model by CUDA only; the backend is webgpu.");
+  }
+  const bool is_processor = options.backend.starts_with("cpu");
+  std::vector<std::unique_ptr<Backend>> ranks;
+  for (const uint32_t gpu : options.gpus) {
+    OpenOptions own = options;
+    own.gpus.clear();
+    if (!is_processor) {
+      if (std::ranges::count(options.gpus, gpu) > 1) {
+        return fail(ErrorCode::kUsage, "gpus name {} twice, expected different ones.", gpu);
+      }
+      own.backend = "cuda";
+      own.device = gpu;
+    } else if (own.threads == 0) {
+      own.threads = std::max(1u, std::thread::hardware_concurrency() / uint32_t(count));
+    }
+    TOK_TRY(ranks.emplace_back(), open_backend(own));
+  }
+  return make_group(std::move(ranks));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
+  if (options.gpus.size() > 1) return open_group(options);
+  if (options.gpus.size() == 1) {
+    OpenOptions own = options;
+    own.device = std::exchange(own.gpus, {}).front();
+    if (own.backend == "auto") own.backend = "cuda";
+    return open_backend(own);
+  }
   if (options.backend == "cpu" || options.backend == "cpu-reference") {
     if (!options.device) return make_processor_backend(options);
     return fail(ErrorCode::kUsage,

@@ -32,7 +32,10 @@ struct OpenOptions {
   std::string model;               // as find_model takes it; "": the built-in model
   std::string backend = "auto";    // auto, cuda, webgpu, cpu or cpu-reference
   std::optional<uint32_t> device;  // which one of the backend, as `tokamak doctor` numbers them
-  uint32_t threads = 0;            // of the cpu backend; 0: one for each core it may use
+  /// Several that run the model together, each with a part of its weights: numbers of CUDA devices.
+  /// The cpu backends take as many ranks of the processor, to test with. Empty: one device.
+  std::vector<uint32_t> gpus;
+  uint32_t threads = 0;  // of the cpu backend; 0: one for each core it may use
   Task task = Task::kAny;
   uint32_t context = 0;           // positions; 0: what the model allows, at most 4096, for
                                   // embeddings 2048

@@ -115,6 +115,9 @@ uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
     bytes += tensor.bytes;
     elements += max_weights(tensor);
   }
+  // Each rank has a part of the weights and does that part of the work.
+  bytes /= device.ranks;
+  elements /= device.ranks;
   const auto fits = [&](uint64_t tokens) {
     return tokens * hidden * kLiveFloats * sizeof(float) <= bytes / kWeightsPerActivations &&
            2 * elements * tokens <= kStepFlops;

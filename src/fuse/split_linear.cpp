@@ -3,9 +3,10 @@
 //   y         = linear x, w                       y         = split_linear x, w {parts=n}
 //   sum, norm = add_rms_norm y, r, v       ==>    sum, norm = add_rms_norm y, r, v {parts=n}
 //
-// and the same in front of step_attention. Saves no dispatch, but fills the device in steps of
-// several rows: a workgroup has some rows of the matrix for all rows of the step, so that their
-// number does not grow with the step, and each walks the columns one load after the other.
+// and the same in front of step_attention and of all_reduce. Saves no dispatch, but fills the
+// device in steps of several rows: a workgroup has some rows of the matrix for all rows of the
+// step, so that their number does not grow with the step, and each walks the columns one load after
+// the other.
 #include "fuse/split_linear.h"
 
 namespace tokamak::fuse {
@@ -37,6 +38,14 @@ std::optional<Replacement> replace_split_linear(Match& m) {
     return Replacement{AddRmsNorm{m.attributes<AddRmsNorm>(sum).eps, parts},
                        {sums, m[residual], m[weight]}};
   }
+  if (const auto* reduce = m.as<AllReduce>(y)) {
+    if (reduce->parts != 1) return std::nullopt;
+    AllReduce op = *reduce;
+    op.parts = parts;
+    std::vector<ValueId> inputs = {m.add_node(SplitLinear{parts}, {m[x], m[w]}).front()};
+    if (m.has(residual)) inputs.push_back(m[residual]);
+    return Replacement{op, std::move(inputs)};
+  }
   StepAttention op = m.attributes<StepAttention>(y);
   if (op.parts != 1) return std::nullopt;
   op.parts = parts;
@@ -52,6 +61,8 @@ Pass split_linear() {
   std::vector<std::vector<Pattern>> patterns = {
       {node<AddRmsNorm>(sum, {whole, any(residual), any(weight)}, {norm})},
       {node<AddRmsNorm>(sum, {any(residual), whole, any(weight)}, {norm})}};
+  patterns.push_back({node<AllReduce>(y, {whole, any(residual)})});
+  patterns.push_back({node<AllReduce>(y, {whole})});
   for (const std::vector<Var>& others : {std::vector<Var>{appended}, std::vector<Var>{}}) {
     const std::vector<Pattern> plain = {whole, any(table), any(cache), any(pages)};
     const std::vector<Pattern> normed = {whole, any(table), any(cache), any(pages), any(norms)};

@@ -15,6 +15,7 @@
 #include "base/dtype.h"
 #include "base/result.h"
 #include "graph/ops.h"
+#include "graph/rank_cut.h"
 #include "graph/state.h"
 
 namespace tokamak {
@@ -59,7 +60,19 @@ struct WeightPart {
   uint32_t turned = 0;  // 0: all of a head
   std::optional<DType> dtype = std::nullopt;
   float factor = 1;  // of what is read as f32
+  /// Not whole: the rows are those of a rank, from its row `cut_row` on; cut.first() counts from
+  /// first_row.
+  RankCut cut = {};
+  uint32_t cut_row = 0;
+  uint32_t zeros = 0;  // the number of the rows, the last ones, that are zeros and not in the file
   bool operator==(const WeightPart&) const = default;
+};
+
+/// Some columns of the tensors of a weight; zeros follow as far as the constant has more.
+struct ColumnRange {
+  uint32_t first = 0, count = 0;
+  uint32_t whole = 0;  // of the tensors; 0: all of them are meant
+  bool operator==(const ColumnRange&) const = default;
 };
 
 /// Rows of one or more checkpoint tensors. `add_one`: 1 + w, as Gemma's norms store it.
@@ -67,6 +80,8 @@ struct Weight {
   std::vector<WeightPart> parts;
   RowOrder order = RowOrder::kPlain;
   bool add_one = false;
+  RankCut column_cut = {};  // not whole: the columns are those of a rank
+  ColumnRange columns = {};
   bool operator==(const Weight&) const = default;
 };
 

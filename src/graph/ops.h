@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "graph/activation.h"
+#include "graph/collective_ops.h"
 #include "graph/encoder_ops.h"
 #include "graph/expert_ops.h"
 #include "graph/fused_ops.h"
@@ -194,15 +195,16 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op = std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                        ShortConv, GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum,
-                        ExpertColumns, Columns, GatherColumns, LayerNorm, Activate, AddPositions,
-                        FirstRow, MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake,
-                        CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima,
-                        TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
-                        SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend,
-                        ExpertGlu, ExpertMix, ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp,
-                        PositionScale, HeadLinear, LatentAppend, LatentAttention>;
+using Op =
+    std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
+                 ShortConv, GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum,
+                 ExpertColumns, Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
+                 MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake, CausalConv,
+                 TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
+                 TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv, SplitLinear,
+                 LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
+                 ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp, PositionScale, HeadLinear,
+                 LatentAppend, LatentAttention, AllReduce, AllGather>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>
@@ -222,6 +224,11 @@ constexpr std::string_view op_name_at(size_t index, std::index_sequence<kIndices
 }
 constexpr std::string_view op_name_at(size_t index) {
   return op_name_at(index, std::make_index_sequence<std::variant_size_v<Op>>());
+}
+
+/// Whether ranks work together in it.
+inline bool is_collective(const Op& op) {
+  return std::holds_alternative<AllReduce>(op) || std::holds_alternative<AllGather>(op);
 }
 
 /// The number of experts in the matrix that is an op's second operand; 0 for other ops.

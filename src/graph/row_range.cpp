@@ -9,7 +9,8 @@ namespace tokamak {
 namespace {
 
 WeightPart cut(WeightPart part, uint32_t first, uint32_t count) {
-  part.first_row += first;
+  TOK_CHECK(part.zeros == 0);  // before ranks are told apart
+  (part.cut.is_whole() ? part.first_row : part.cut_row) += first;
   part.rows = count;
   return part;
 }

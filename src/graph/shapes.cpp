@@ -1,6 +1,6 @@
 // The shape rule of every op: infer_outputs.
 #include "base/bits.h"
-#include "graph/expert_shapes.h"
+#include "graph/collective_shapes.h"
 
 namespace tokamak {
 namespace {
@@ -13,8 +13,8 @@ Dim maxima_columns(Dim columns) {
   return 2 * ceil_div(columns, candidate_block(columns));
 }
 
-struct Rule : ExpertRules {
-  using ExpertRules::operator();
+struct Rule : CollectiveRules {
+  using CollectiveRules::operator();
 
   Outputs operator()(const Embed&) const {
     TOK_TRY(count(2, 3));

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "graph/weight_text.h"
 
 namespace tokamak {
 namespace {
@@ -195,69 +196,6 @@ Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
   return {};
 }
 
-/// "qkv_proj.weight"[128:192] ~heads=4: rows 128 to 191 of a tensor with turned rows; without a
-/// range all of them. In a matrix of several types, "v"[0:64] as q6_k.
-std::string part_text(const WeightPart& part) {
-  std::string text = Json(part.name).dump();
-  if (part.rows != 0) {
-    text += fmt::format("[{}:{}]", part.first_row, uint64_t{part.first_row} + part.rows);
-  }
-  if (part.rope_heads != 0) text += fmt::format(" ~heads={}", part.rope_heads);
-  if (part.turned != 0) text += fmt::format(" ~turned={}", part.turned);
-  if (part.dtype) text += fmt::format(" as {}", dtype_name(*part.dtype));
-  if (part.factor != 1) text += fmt::format(" * {}", part.factor);
-  return text;
-}
-
-Result<DType> parse_dtype(Scanner& scan) {
-  TOK_TRY(const std::string dtype, scan.word());
-  const auto known = dtype_from_name(dtype);
-  if (!known) return scan.wrong(fmt::format("an element type, not \"{}\"", dtype));
-  return *known;
-}
-
-/// "16:48]", after the bracket that opens the range; `part` is a WeightPart or a LoraPart.
-Result<void> parse_rows(Scanner& scan, auto& part) {
-  uint32_t end = 0;
-  TOK_TRY(parse_value(scan, part.first_row));
-  TOK_TRY(scan.expect(":"));
-  TOK_TRY(parse_value(scan, end));
-  TOK_TRY(scan.expect("]"));
-  if (end <= part.first_row) {
-    return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
-  }
-  part.rows = end - part.first_row;
-  return {};
-}
-
-Result<WeightPart> parse_part(Scanner& scan) {
-  TOK_TRY(std::string name, scan.quoted());
-  WeightPart part(std::move(name));
-  if (scan.take("[")) TOK_TRY(parse_rows(scan, part));
-  if (scan.take("~heads=")) {
-    TOK_TRY(parse_value(scan, part.rope_heads));
-    if (part.rope_heads == 0) return scan.wrong("a number of heads above 0");
-    if (scan.take("~turned=")) TOK_TRY(parse_value(scan, part.turned));
-  }
-  if (scan.take("as")) {
-    TOK_TRY(part.dtype, parse_dtype(scan));
-  }
-  if (scan.take("*")) {
-    TOK_TRY(part.factor, scan.number());
-  }
-  return part;
-}
-
-Result<LoraPart> parse_lora_part(Scanner& scan) {
-  LoraPart part;
-  TOK_TRY(part.tensor, scan.quoted());
-  TOK_TRY(scan.expect("["));
-  TOK_TRY(parse_rows(scan, part));
-  TOK_TRY(scan.expect("*"));
-  TOK_TRY(part.factor, scan.number());
-  return part;
-}
-
 std::string frequencies_text(const std::vector<float>& frequencies) {
   std::string text;
   for (const float f : frequencies) text += fmt::format("{}{}", text.empty() ? "" : " ", f);
@@ -318,7 +256,8 @@ std::string recipe_text(const Recipe& recipe) {
                        : weight->order == RowOrder::kConcat ? "concat"
                                                             : "interleave";
     for (const WeightPart& part : weight->parts) text += ' ' + part_text(part);
-    return weight->add_one ? text + " + 1" : text;
+    if (weight->add_one) text += " + 1";
+    return weight->column_cut.is_whole() ? text : text + " columns" + cut_text(weight->column_cut);
   }
   if (const auto* fill = std::get_if<Fill>(&recipe)) return fmt::format("fill {}", fill->value);
   if (const auto* order = std::get_if<ColumnOrder>(&recipe)) {
@@ -434,6 +373,10 @@ Result<Recipe> parse_recipe(Scanner& scan) {
   while (!scan.at_line_end()) {
     if (scan.take("+ 1")) {
       weight.add_one = true;
+      continue;
+    }
+    if (scan.take("columns")) {
+      TOK_TRY(weight.column_cut, parse_cut(scan));
       break;
     }
     TOK_TRY(WeightPart part, parse_part(scan));

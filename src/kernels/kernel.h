@@ -77,7 +77,8 @@ struct DeviceInfo {
   Features features = 0;
   uint32_t subgroup_min = 0, subgroup_max = 0;
   DeviceLimits limits;
-  DeviceSize size;
+  DeviceSize size;     // of each rank
+  uint32_t ranks = 1;  // devices of this kind that run a model together (backend/group.h)
   bool operator==(const DeviceInfo&) const = default;
 
   /// A summary for people: 1: f16 and subgroups, 2: f16, 3: neither.
@@ -150,6 +151,9 @@ struct Launch {
   bool writes_batch = false;
   /// There is no text: the backend has its library compute it.
   bool calls_library = false;
+  /// Not 0: the number of ranks that meet in it. It is bound to its own meeting, then to the first
+  /// input of every rank, then to the meeting of each (collective/collective.h).
+  uint32_t ranks = 0;
   bool operator==(const Launch&) const = default;
 };
 
@@ -180,8 +184,9 @@ struct CpuCall {
   const Op* op = nullptr;
   std::vector<CpuTensor> inputs, outputs;
   BatchView batch;
-  uint32_t max_rows = 1;       // of the phase
-  ThreadPool* pool = nullptr;  // of kernels for vectors
+  uint32_t max_rows = 1;                  // of the phase
+  std::span<const CpuTensor> ranks = {};  // of an op in which ranks meet: the first input of each
+  ThreadPool* pool = nullptr;             // of kernels for vectors
 
   template <typename T>
   const T& as() const {

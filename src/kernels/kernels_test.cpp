@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/kv_cache.h"
+#include "kernels/collective/collective.h"
 #include "kernels/launch.h"
 #include "kernels/problems_test.h"
 #include "kernels/sources.h"
@@ -135,9 +136,12 @@ TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
     for (const uint32_t max_tokens : {1u, 8u, 64u}) {
       if (max_tokens > 1 && is_for_one_token(op)) continue;
       const Problem problem = ordinary(op, max_tokens);
-      auto webgpu = select_variant(problem, plain_webgpu());
-      ASSERT_TRUE(webgpu) << webgpu.error().message;
-      EXPECT_EQ(webgpu->variant->needs, 0u);
+      // Several devices together are CUDA's alone.
+      if (!is_collective(op)) {
+        auto webgpu = select_variant(problem, plain_webgpu());
+        ASSERT_TRUE(webgpu) << webgpu.error().message;
+        EXPECT_EQ(webgpu->variant->needs, 0u);
+      }
       DeviceInfo cpu;
       auto reference = select_variant(problem, cpu);
       ASSERT_TRUE(reference) << reference.error().message;
@@ -258,6 +262,28 @@ TEST(Variants, NamesOfASecondCodecAreItsOwn) {
   }
 }
 
+/// The texts that CUDA alone has.
+void note_collectives(std::set<std::string>& used) {
+  for (const bool last : {false, true}) {
+    for (const Dim columns : {Dim{63}, Dim{64}}) {
+      const Op gather = AllGather{.ranks = 2, .columns = uint32_t(2 * columns), .last = last};
+      const Op reduce = AllReduce{.ranks = 2, .last = last};
+      Problem gathers{.op = &gather, .inputs = {tensor({kTokens, columns})}};
+      gathers.outputs = {tensor({kTokens, 2 * columns})};
+      Problem sums{.op = &reduce, .inputs = {tensor({kTokens, columns})}};
+      sums.outputs = sums.inputs;
+      Problem adds = sums;
+      adds.inputs.push_back(adds.inputs.front());
+      for (const Problem& problem : {gathers, sums, adds}) {
+        for (const KernelVariant& variant : collective_variants()) {
+          if (variant.op != problem.op->index() || variant.launch == nullptr) continue;
+          for (const std::string& source : variant.launch(problem, {}).sources) used.insert(source);
+        }
+      }
+    }
+  }
+}
+
 TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   std::set<std::string> used;
   for (const char* name : {"slot", "this_batch", "row_tables", "next_batch", "one_sequence",
@@ -349,6 +375,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   note(sum_of_sums(kAddsSums));
   const Op long_context = StepAttention{.heads = 4, .splits = StepAttention::kLongContextSplits};
   note(ordinary(long_context, 1));
+  note_collectives(used);
   for (const EmbeddedFile& file : embedded_files()) {
     EXPECT_TRUE(used.contains(std::string(file.name))) << file.name << " is used by no variant";
   }

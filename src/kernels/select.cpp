@@ -10,6 +10,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/rope_append.h"
 #include "kernels/attention/step_attention.h"
+#include "kernels/collective/collective.h"
 #include "kernels/conv/causal_conv.h"
 #include "kernels/conv/half_snake.h"
 #include "kernels/conv/short_conv.h"
@@ -54,7 +55,8 @@ std::vector<KernelVariant> collect() {
         gated_delta_variants(),     expert_variants(),         fused_expert_variants(),
         sampling_variants(),        sample_token_variants(),   top_token_variants(),
         library_variants(),         lora_variants(),           norm_add_variants(),
-        rope_append_variants(),     selective_scan_variants(), latent_variants()}) {
+        rope_append_variants(),     selective_scan_variants(), latent_variants(),
+        collective_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/packing.h"
+#include "graph/graph.h"
 #include "model/stored_matrix.h"
 
 namespace tokamak {
@@ -43,6 +44,11 @@ Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const Store
 /// Rows of `source`, which are of `type`, as f32.
 std::unique_ptr<RowSource> widen_rows(std::unique_ptr<RowSource> source, DType type,
                                       uint64_t columns);
+
+/// Columns of `source`, whose rows of `type` have range.whole: range.count of them, then zeros up
+/// to `columns`. REQUIRES: all are multiples of the type's row_unit().
+std::unique_ptr<RowSource> slice_columns(std::unique_ptr<RowSource> source, DType type,
+                                         const ColumnRange& range, uint64_t columns);
 
 /// FileBytes of a row in `stream`, for types packed and not.
 uint64_t row_bytes(DType type, Stream stream, uint64_t columns);

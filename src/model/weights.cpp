@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -33,6 +34,7 @@ uint64_t share_begin(uint64_t rows, uint64_t index, uint64_t count) {
 struct Part {
   std::unique_ptr<RowSource> source;
   uint64_t first = 0, rows = 0;
+  uint64_t there = 0;            // of the rows, in the file; zeros follow
   uint64_t head = 0;             // rows of a head where the file has them turned, else 0
   uint64_t kept = 0;             // of those the first ones, which lie as they are
   uint64_t place = 0, step = 1;  // row i of the part is row place + i * step of the constant
@@ -51,8 +53,16 @@ struct Part {
     return row - turned + 2 * (turned % half) + turned / half;
   }
 
-  Result<void> write(Stream stream, uint64_t at, uint64_t count, std::byte* out,
-                     size_t stride) const {
+  /// Rows of `bytes` each.
+  Result<void> write(Stream stream, uint64_t at, uint64_t count, std::byte* out, size_t stride,
+                     size_t bytes) const {
+    const uint64_t read = at < there ? std::min(count, there - at) : 0;
+    for (uint64_t i = read; i < count; ++i) std::memset(out + size_t(i) * stride, 0, bytes);
+    return read == 0 ? Result<void>() : write_there(stream, at, read, out, stride);
+  }
+
+  Result<void> write_there(Stream stream, uint64_t at, uint64_t count, std::byte* out,
+                           size_t stride) const {
     if (head == 0) return source->write(stream, first + at, count, out, stride);
     for (uint64_t i = 0; i < count; ++i) {
       TOK_TRY(source->write(stream, file_row(at + i), 1, out + size_t(i) * stride, stride));
@@ -61,7 +71,8 @@ struct Part {
   }
 
   Result<FileBytes> view(Stream stream, uint64_t at, uint64_t count) const {
-    return head == 0 ? source->view(stream, first + at, count) : FileBytes();
+    const bool is_there = head == 0 && at + count <= there;
+    return is_there ? source->view(stream, first + at, count) : FileBytes();
   }
 };
 
@@ -88,16 +99,21 @@ Result<StoredMatrix> locate_part(const TensorFile& file, const std::string& name
 }
 
 Result<Part> open_part(const TensorFile& file, const WeightPart& part, const TensorDesc& constant,
-                       bool add_one) {
-  TOK_TRY(const StoredMatrix stored, locate_part(file, part.name, columns_of(constant)));
+                       const Weight& weight) {
+  TOK_CHECK(part.cut.is_whole() && weight.column_cut.is_whole());  // of_rank() has resolved them
+  const ColumnRange& range = weight.columns;
+  const uint64_t columns = columns_of(constant);
+  TOK_TRY(const StoredMatrix stored,
+          locate_part(file, part.name, range.whole != 0 ? range.whole : columns));
   const auto wrong = [&](const std::string& expected) {
     return invalid_input("{}: tensor \"{}\" is {}, expected {}.", file.file_name(*stored.weight),
                          stored.weight->name, describe(*stored.weight), expected);
   };
   Part out{.source = nullptr, .first = part.first_row, .rows = part.rows};
   if (part.rows == 0) out.rows = stored.rows;
-  if (out.first + out.rows > stored.rows) {
-    return wrong(fmt::format("at least {} rows", out.first + out.rows));
+  out.there = out.rows - part.zeros;
+  if (out.first + out.there > stored.rows) {
+    return wrong(fmt::format("at least {} rows", out.first + out.there));
   }
   if (part.rope_heads != 0) {
     out.head = stored.rows / part.rope_heads;
@@ -110,9 +126,10 @@ Result<Part> open_part(const TensorFile& file, const WeightPart& part, const Ten
     if (part.turned != 0) out.kept = out.head - part.turned;
   }
   const DType type = part.dtype.value_or(constant.dtype);
-  TOK_TRY(out.source, open_rows(file, stored, type, {add_one, part.factor}));
+  TOK_TRY(out.source, open_rows(file, stored, type, {weight.add_one, part.factor}));
+  if (range.whole != 0) out.source = slice_columns(std::move(out.source), type, range, columns);
   if (type != constant.dtype) {
-    out.source = widen_rows(std::move(out.source), type, stored.columns);
+    out.source = widen_rows(std::move(out.source), type, columns);
   }
   return out;
 }
@@ -175,7 +192,7 @@ class Writer {
       if (rows == 0) continue;
       const uint64_t place = part.place + first * part.step - at;
       std::byte* const out = piece.data() + place * row;
-      TOK_TRY(part.write(stream, first, rows, out, size_t(part.step * row)));
+      TOK_TRY(part.write(stream, first, rows, out, size_t(part.step * row), size_t(row)));
     }
     std::ranges::fill(piece.subspan(size_t(count * row)), std::byte{0});
     return write_(offset, piece);
@@ -194,7 +211,7 @@ Result<void> read_weight(const TensorFile& file, const TensorDesc& constant, con
   std::vector<Part> parts;
   uint64_t rows = 0;
   for (const WeightPart& part : weight.parts) {
-    TOK_TRY(Part opened, open_part(file, part, constant, weight.add_one));
+    TOK_TRY(Part opened, open_part(file, part, constant, weight));
     opened.place = rows;
     if (weight.order == RowOrder::kInterleave) {
       if (!parts.empty()) TOK_CHECK(opened.rows == parts[0].rows);  // gate_up joins equals only

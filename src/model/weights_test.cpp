@@ -83,6 +83,24 @@ TEST(Weights, TakesARangeOfRows) {
   EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kF32, joined)), (Floats{7, 8, 1, 2}));
 }
 
+TEST(Weights, TakesColumnsAndFillsUpWithZeros) {
+  Checkpoint c;
+  c.add("w", DType::kBF16, {3, 4});
+  Weight own{{WeightPart("w", 1, 3)}};
+  own.parts[0].zeros = 1;
+  own.columns = {.first = 2, .count = 2, .whole = 4};
+  EXPECT_EQ(read(c.file(), constant({3, 2}, DType::kBF16, own)), (Floats{7, 8, 11, 12, 0, 0}));
+  own.columns.count = 1;
+  EXPECT_EQ(read(c.file(), constant({3, 2}, DType::kF32, own)), (Floats{7, 0, 11, 0, 0, 0}));
+  own.parts = {WeightPart("w", 0, 1), WeightPart("w", 0, 1)};
+  own.parts[1].zeros = 1;
+  own.order = RowOrder::kInterleave;
+  own.columns = {.first = 0, .count = 0, .whole = 4};
+  EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kBF16, own)), (Floats{0, 0, 0, 0}));
+  own.columns = {.first = 1, .count = 2, .whole = 4};
+  EXPECT_EQ(read(c.file(), constant({2, 2}, DType::kBF16, own)), (Floats{2, 3, 0, 0}));
+}
+
 TEST(Weights, CountsTheRowsOfStackedMatrices) {
   Checkpoint c;
   c.add("experts", DType::kBF16, {2, 3, 2});

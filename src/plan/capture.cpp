@@ -33,6 +33,7 @@ class Capture {
     }
     plan_.slots = options_.slots;
     plan_.prompt_outputs = options_.prompt_outputs;
+    plan_.ranks = options_.ranks;
     const BatchLayout layout = {.slots = plan_.slots, .rows = chunk_};
     plan_.batch = add_buffer(BufferUse::kBatch, layout.bytes(), {});
     for (const PhaseRequest& request : options_.phases) {
@@ -103,8 +104,10 @@ class Capture {
     std::vector<BufferId> place(graph.values.size());
     std::map<ValueId, std::vector<Shard>> shards;
     std::vector<bool> made(graph.values.size());
+    std::map<ValueId, size_t> shared;  // with other ranks: which of the buffers for that
     for (const Node& node : graph.nodes) {
       for (const ValueId id : node.outputs) made[uint32_t(id)] = true;
+      if (is_collective(node.op)) shared.emplace(node.inputs[0], shared.size() % kShared);
     }
     for (size_t i = 0; i < graph.values.size(); ++i) {
       if (made[i]) continue;
@@ -134,8 +137,12 @@ class Capture {
         }
         const uint64_t bytes = round_up<uint64_t>(
             byte_count(graph.at(id), request.max_tokens, max_outputs(plan_, phase)), 16);
-        place[i] = activation(lifetimes_.size());
-        lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});
+        const auto read_by_all = shared.find(id);
+        place[i] = read_by_all != shared.end() ? shared_with_ranks(read_by_all->second, bytes)
+                                               : activation(lifetimes_.size());
+        if (read_by_all == shared.end()) {
+          lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});
+        }
         ++phase.tensors;
         phase.tensor_bytes += bytes;
       }
@@ -221,12 +228,27 @@ class Capture {
     return step;
   }
 
+  /// A place that nothing else takes: other ranks may still read it when this one has gone on, up
+  /// to the next collective op. So two take turns.
+  BufferId shared_with_ranks(size_t number, uint64_t bytes) {
+    if (!shared_[number]) {
+      shared_[number] = lifetimes_.size();
+      lifetimes_.push_back({0, 0, 0});
+    }
+    Lifetime& own = lifetimes_[*shared_[number]];
+    own.bytes = std::max(own.bytes, bytes);
+    return activation(*shared_[number]);
+  }
+
   // Activations get buffers only when all phases are done and all lifetimes are known; until then
   // they are numbered from the top.
   static constexpr uint32_t kFirstActivation = 0x80000000u;
   static BufferId activation(size_t index) { return BufferId(kFirstActivation + uint32_t(index)); }
 
   void place_activations() {
+    for (const auto& number : shared_) {
+      if (number) lifetimes_[*number].last = moments_;
+    }
     const Placement placement = place_tensors(lifetimes_);
     std::vector<BufferId> ids;
     for (const uint64_t bytes : placement.bytes) {
@@ -288,6 +310,8 @@ class Capture {
   Plan plan_;
   std::vector<Lifetime> lifetimes_;  // of all activations of all phases
   uint32_t moments_ = 0;             // of the phases so far
+  static constexpr size_t kShared = 2;
+  std::optional<size_t> shared_[kShared];  // the lifetimes of what other ranks read
   std::map<std::string, BufferId> permanent_;
   uint32_t chunk_ = 1;  // most tokens of a step
 };

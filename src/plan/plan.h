@@ -113,6 +113,9 @@ struct Plan {
   uint32_t slots = 1;  // sequences that it holds at once
   /// Most output rows of a step over prompts.
   uint32_t prompt_outputs = kMaxPromptOutputs;
+  /// The devices that run it together, each with buffers as these; its constants are those
+  /// of_rank().
+  uint32_t ranks = 1;
 
   const Buffer& at(BufferId id) const { return buffers[uint32_t(id)]; }
   /// The buffer of the tensor of that name. REQUIRES: there is one.
@@ -193,6 +196,7 @@ struct CaptureOptions {
   VariantAdvice advice = {};
   uint32_t slots = 1;  // sequences that the plan shall hold at once
   uint32_t prompt_outputs = kMaxPromptOutputs;
+  uint32_t ranks = 1;  // that graphs are cut for (compile/shard.h)
   /// Unless 0: in steps of any phase a row is computed by the kernels for steps of that many rows,
   /// those of its head included, and so to the same bits whatever is beside it. REQUIRES: two slots
   /// or more, and graphs that are the same but for the choice of the next token.

@@ -44,6 +44,7 @@ std::string step_text(const Step& step) {
   for (const uint32_t input : step.launch.again) line += fmt::format(" {}", input);
   if (step.launch.writes_batch) line += " next_batch";
   if (step.launch.calls_library) line += " library";
+  if (step.launch.ranks != 0) line += fmt::format(" ranks {}", step.launch.ranks);
   if (!step.launch.constants.empty()) line += " const";
   for (const Constant& constant : step.launch.constants) {
     if (const auto* value = std::get_if<uint32_t>(&constant.value)) {
@@ -69,6 +70,8 @@ class PlanParser {
         TOK_TRY(plan_.slots, integer());
       } else if (scan_.take("prompt_outputs")) {
         TOK_TRY(plan_.prompt_outputs, integer());
+      } else if (scan_.take("ranks")) {
+        TOK_TRY(plan_.ranks, integer());
       } else if (scan_.take("buffer")) {
         TOK_TRY(buffer());
       } else if (scan_.take("phase")) {
@@ -243,6 +246,9 @@ class PlanParser {
     }
     step.launch.writes_batch = scan_.take("next_batch");
     step.launch.calls_library = scan_.take("library");
+    if (scan_.take("ranks")) {
+      TOK_TRY(step.launch.ranks, integer());
+    }
     if (scan_.take("const")) {
       while (!next_is_section()) {
         Constant constant;
@@ -264,8 +270,9 @@ class PlanParser {
 
   bool next_is_section() {
     Scanner ahead = scan_;
-    return ahead.take("next_batch") || ahead.take("library") || ahead.take("const ") ||
-           ahead.take("source ") || ahead.take("passed ") || ahead.at_line_end();
+    return ahead.take("next_batch") || ahead.take("library") || ahead.take("ranks") ||
+           ahead.take("const ") || ahead.take("source ") || ahead.take("passed ") ||
+           ahead.at_line_end();
   }
 
   /// "12" or "1e-06f".
@@ -303,6 +310,7 @@ std::string to_text(const Plan& plan) {
   if (plan.prompt_outputs != kMaxPromptOutputs) {
     text += fmt::format("prompt_outputs {}\n", plan.prompt_outputs);
   }
+  if (plan.ranks != 1) text += fmt::format("ranks {}\n", plan.ranks);
   for (size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_text(i, plan.buffers[i]);
   for (const Phase& phase : plan.phases) {
     std::string from;

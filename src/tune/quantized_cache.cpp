@@ -42,7 +42,9 @@ WantedByName wanted_matrices(const TensorFile& tensors, const Graph& graph) {
       if (type != DType::kQ8_0 && type != DType::kQ4_0) continue;
       const TensorInfo* info = tensors.find(part.name);
       if (info == nullptr || !is_float_weight(info->dtype)) continue;
-      const uint64_t columns = uint64_t(value.shape[1]);
+      // All columns are kept, also of a matrix of which ranks have some.
+      const RankCut& cut = weight->column_cut;
+      const uint64_t columns = cut.is_whole() ? uint64_t(value.shape[1]) : cut.total;
       wanted[part.name] = {info, type, info->elements() / columns, columns};
     }
   }

@@ -65,6 +65,18 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(w.graph().add_node(op, {x}).front(), steps, kSelfTestFunction));
   }
   {
+    Writer w(fmt::format("all_reduce {}", kColumns), AllReduce::kName);
+    const ValueId x = w.activation(2 * kColumns), r = w.activation(kColumns, 2);
+    const AllReduce op{.ranks = 2, .parts = 2};
+    all.push_back(w.finish(w.graph().add_node(op, {x, r}).front(), steps, kSelfTestSum));
+  }
+  {
+    Writer w(fmt::format("all_gather {}", kColumns), AllGather::kName);
+    const ValueId x = w.activation(kColumns);
+    const AllGather op{.ranks = 2, .columns = 2 * kColumns};
+    all.push_back(w.finish(w.graph().add_node(op, {x}).front(), steps, kSelfTestExact));
+  }
+  {
     Writer w(fmt::format("first_row {}", kColumns), FirstRow::kName);
     const ValueId x = w.activation(kColumns, 3);
     all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));

@@ -21,6 +21,7 @@ struct Machine {
   void (*await_inputs)();
   const void* (*bound)();
   void (*refuse)(const char* kernel, const char* array, u32 index, u32 count);
+  void (*let_others_run)();
 };
 
 }  // namespace wgsl
@@ -55,6 +56,12 @@ template <class T>
 DEVICE T atomic_min(T* to, T value) { return exchanged(to, value < *to ? value : *to); }
 template <class T>
 DEVICE T atomic_max(T* to, T value) { return exchanged(to, value < *to ? *to : value); }
+
+// Another rank is another thread, which has a device of its own.
+DEVICE void signal_rank(u32* to, u32 turn) { __atomic_store_n(to, turn, __ATOMIC_RELEASE); }
+DEVICE void await_rank(const u32* at, u32 turn) {
+  while (i32(__atomic_load_n(at, __ATOMIC_ACQUIRE) - turn) < 0) machine->let_others_run();
+}
 
 DEVICE u16 f16_bits(f32 value) { return __builtin_bit_cast(u16, _Float16(value)); }
 DEVICE f32 f16_value(u16 bits) { return f32(__builtin_bit_cast(_Float16, bits)); }

@@ -5,8 +5,9 @@
 // TOKAMAK_EMULATED_REFUSED=2 refuses the next two images of modules;
 // TOKAMAK_EMULATED_ARCHITECTURE=130 says that devices are of compute capability 13.0;
 // TOKAMAK_EMULATED_DEVICES=3 that there are three (one otherwise), TOKAMAK_EMULATED_NAME what they
-// are called, TOKAMAK_EMULATED_BUSY=1 that another program has them, TOKAMAK_EMULATED_MEMORY=1000
-// how many bytes of memory all of them have together.
+// are called, TOKAMAK_EMULATED_PEERS=0 that none reads another's memory, TOKAMAK_EMULATED_BUSY=1
+// that another program has them, TOKAMAK_EMULATED_MEMORY=1000 how many bytes of memory all of them
+// have together.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -153,6 +154,15 @@ Status cuDevicePrimaryCtxReset(Device) {
   return kOk;
 }
 Status cuCtxSetCurrent(Context) {
+  return kOk;
+}
+Status cuDeviceCanAccessPeer(int* possible, Device reader, Device owner) {
+  const char* peers = std::getenv("TOKAMAK_EMULATED_PEERS");
+  const bool refused = peers != nullptr && std::atoi(peers) == 0;
+  *possible = reader != owner && !refused ? 1 : 0;
+  return kOk;
+}
+Status cuCtxEnablePeerAccess(Context, unsigned) {
   return kOk;
 }
 

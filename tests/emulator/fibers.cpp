@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -155,6 +156,18 @@ const void* bound() {
   return g_lanes->work.bound;
 }
 
+/// Another thread may run launches in the meantime: it finds the machine as if nothing ran.
+void let_others_run() {
+  const Machine machine = g_machine;
+  Lanes* const lanes = g_lanes;
+  jmp_buf home;
+  std::memcpy(&home, &g_home, sizeof home);
+  wait_between_launches();
+  g_machine = machine;
+  g_lanes = lanes;
+  std::memcpy(&g_home, &home, sizeof home);
+}
+
 /// Ends the workgroup: the lane never goes on.
 void refuse(const char* kernel, const char* array, uint32_t index, uint32_t count) {
   std::string_view name = kernel;
@@ -218,6 +231,7 @@ Machine& machine() {
   g_machine.await_inputs = await_inputs;
   g_machine.bound = bound;
   g_machine.refuse = refuse;
+  g_machine.let_others_run = let_others_run;
   return g_machine;
 }
 

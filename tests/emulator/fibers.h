@@ -16,8 +16,12 @@ struct Machine {
   void (*await_inputs)();
   const void* (*bound)();
   void (*refuse)(const char* kernel, const char* array, uint32_t index, uint32_t count);
+  void (*let_others_run)();  // threads, while a lane waits for another device
 };
 Machine& machine();
+
+/// Lets launches of other threads run for a while, during one of this thread (launches.cpp).
+void wait_between_launches();
 
 /// In which order lanes that can run are taken: results must not depend on it.
 enum class Order { kForward, kBackward };

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ using namespace emulator;
 
 namespace {
 
-std::mutex g_mutex;  // one launch at a time
+std::mutex g_mutex;  // one launch at a time, but where it waits for that of another thread
 std::atomic<uint64_t> g_loaded_modules = 0;
 
 struct LoadedModule {
@@ -54,7 +56,8 @@ struct RecordedGraph {
   std::vector<std::unique_ptr<BoundBuffers>> bound;
 };
 
-RecordedGraph* g_recorded = nullptr;  // what is put onto the stream; null: it runs
+// The graph that records what the thread puts onto its stream; null: that runs.
+thread_local RecordedGraph* g_recorded = nullptr;
 std::atomic<uint64_t> g_launched_graphs = 0;
 
 void add_launch(RecordedGraph& graph, RecordedLaunch launch) {
@@ -83,7 +86,8 @@ struct Place {
   }
 };
 
-Place g_places[2];  // what runs, and the first workgroup of what begins early
+// The workgroup that the thread runs, and the first one of a launch that begins early.
+thread_local Place g_places[2];
 
 /// One workgroup after the other. `place` has the first one, where the launch began early.
 Status run(const RecordedLaunch& launch, Place& place = g_places[0]) {
@@ -123,6 +127,12 @@ namespace emulator {
 Fault& fault() {
   static Fault own;
   return own;
+}
+
+void wait_between_launches() {
+  g_mutex.unlock();
+  std::this_thread::sleep_for(std::chrono::microseconds(20));
+  g_mutex.lock();
 }
 
 Order order() {

@@ -130,6 +130,13 @@ TEST_P(ModelGolden, LogitsOfEveryPosition) {
   }
 }
 
+/// Two CUDA devices, where there are.
+std::vector<DeviceSetup> cuda_ranks() {
+  std::vector<DeviceSetup> found = rank_setups();
+  std::erase_if(found, [](const DeviceSetup& one) { return one.options.backend != "cuda"; });
+  return found;
+}
+
 std::string case_name(const testing::TestParamInfo<ModelGolden::ParamType>& info) {
   std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
   std::ranges::replace(name, '-', '_');
@@ -163,6 +170,27 @@ INSTANTIATE_TEST_SUITE_P(Gguf, ModelGolden,
                          testing::Combine(testing::ValuesIn(gguf_names()),
                                           testing::ValuesIn(setups())),
                          case_name);
+
+/// Every model on 2, 3 or 4 ranks; all packings that models have, too.
+std::vector<std::string> names_of_all() {
+  std::vector<std::string> names = model_names();
+  for (const auto& more : {family_names(), gguf_names()}) {
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+const std::vector<std::string> kAllNames = names_of_all();
+INSTANTIATE_TEST_SUITE_P(
+    Ranks, ModelGolden,
+    testing::ValuesIn(in_turn(kAllNames, {{"cpu_2_ranks"}, {"cpu_3_ranks"}, {"cpu_4_ranks"}})),
+    case_name);
+/// One of each kind that is cut in another way: dense, experts, with a bias, packed.
+INSTANTIATE_TEST_SUITE_P(CudaRanks, ModelGolden,
+                         testing::Combine(testing::Values("llama_untied", "qwen3_moe", "gpt_oss",
+                                                          "llama_mlx4_g64"),
+                                          testing::ValuesIn(cuda_ranks())),
+                         case_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ModelGolden);
 
 /// Each packing once: op_parity_test has them all on every backend.
 INSTANTIATE_TEST_SUITE_P(Formats, ModelGolden,

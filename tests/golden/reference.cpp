@@ -54,6 +54,13 @@ OpenOptions with(const char* backend, const char* kv) {
   return options;
 }
 
+/// The same for that number of ranks.
+OpenOptions ranks(const char* backend, const char* kv, uint32_t count) {
+  OpenOptions options = with(backend, kv);
+  for (uint32_t i = 0; i < count; ++i) options.gpus.push_back(i);
+  return options;
+}
+
 /// The first WebGPU device, or why there is none.
 const Result<DeviceInfo>& gpu() {
   static const Result<DeviceInfo> found = []() -> Result<DeviceInfo> {
@@ -124,13 +131,30 @@ const std::vector<DeviceSetup>& tile_setups() {
   return all;
 }
 
+const std::vector<DeviceSetup>& rank_setups() {
+  static const std::vector<DeviceSetup> all = [] {
+    std::vector<DeviceSetup> found = {{"cpu_2_ranks", ranks("cpu-reference", "f32", 2), kCpu},
+                                      {"cpu_3_ranks", ranks("cpu-reference", "f32", 3), kCpu},
+                                      {"cpu_4_ranks", ranks("cpu-reference", "f32", 4), kCpu}};
+    const auto devices = list_cuda_devices();
+    if (devices && devices->size() >= 2) {
+      found.push_back({"cuda_2_ranks", ranks("cuda", "f16", 2), kF16Cache});
+    }
+    return found;
+  }();
+  return all;
+}
+
 ModelSetups in_turn(std::span<const std::string> models,
                     std::initializer_list<std::initializer_list<std::string_view>> turns) {
   ModelSetups all;
   for (size_t i = 0; i < models.size(); ++i) {
     for (const std::string_view name : turns.begin()[i % turns.size()]) {
-      const auto setup = std::ranges::find(setups(), name, &DeviceSetup::name);
-      TOK_CHECK(setup != setups().end());
+      const auto named = [&](const DeviceSetup& setup) { return setup.name == name; };
+      const bool has_ranks = name.ends_with("ranks");
+      const std::vector<DeviceSetup>& of = has_ranks ? rank_setups() : setups();
+      const auto setup = std::ranges::find_if(of, named);
+      TOK_CHECK(setup != of.end());
       all.emplace_back(models[i], *setup);
     }
   }

@@ -17,6 +17,8 @@ std::vector<Case> linear_glu_cases();
 std::vector<Case> layer_norm_cases();
 std::vector<Case> add_positions_cases();
 std::vector<Case> position_scale_cases();
+std::vector<Case> all_reduce_cases();
+std::vector<Case> all_gather_cases();
 std::vector<Case> unfold_cases();
 std::vector<Case> half_snake_cases();
 std::vector<Case> causal_conv_cases();

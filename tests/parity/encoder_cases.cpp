@@ -67,4 +67,40 @@ std::vector<Case> position_scale_cases() {
   return all;
 }
 
+/// A rank that is alone counts as all ranks.
+std::vector<Case> all_reduce_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      for (const uint32_t parts : {1u, 3u}) {
+        for (const bool adds : {false, true}) {
+          CaseBuilder b(fmt::format("all_reduce {} in {} parts{} {}", columns, parts,
+                                    adds ? " and a residual" : "", label(steps)));
+          const AllReduce op{.ranks = columns == 7 ? 8u : 2u, .parts = parts, .last = adds};
+          std::vector<ValueId> inputs = {b.activation(parts * columns)};
+          if (adds) inputs.push_back(b.activation(columns));
+          all.push_back(b.finish(b.graph().add_node(op, inputs).front(), steps, kSum));
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Case> all_gather_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      for (const uint32_t left_out : {0u, 5u}) {
+        CaseBuilder b(fmt::format("all_gather {} less {} {}", columns, left_out, label(steps)));
+        if (left_out >= columns) continue;
+        const AllGather op{.ranks = 3, .columns = 3 * columns - left_out, .last = left_out == 0};
+        all.push_back(
+            b.finish(b.graph().add_node(op, {b.activation(columns)}).front(), steps, kExact));
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace tokamak::parity

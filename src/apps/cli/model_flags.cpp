@@ -176,6 +176,14 @@ void ModelFlags::add_device_options(App& command) {
       ->check(in_range(0, 65535))
       ->group(kDeviceOptions);
   command
+      .add_option("--gpus", options_.gpus,
+                  "run the model on these CUDA devices together, each with a part of its weights, "
+                  "as 0,1: for models too large for one, and to answer sooner")
+      ->type_name("N,N...")
+      ->delimiter(',')
+      ->check(in_range(0, 65535))
+      ->group(kDeviceOptions);
+  command
       .add_option("--threads", options_.threads,
                   "threads of --backend cpu; default: one for each core it may use")
       ->check(in_range(1, 1024))

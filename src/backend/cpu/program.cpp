@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "backend/cpu/meeting.h"
 #include "base/check.h"
 #include "base/seconds.h"
 #include "base/system/huge_pages.h"
@@ -97,6 +98,14 @@ class CpuProgram : public Program {
   }
 
   const Plan& plan() const override { return plan_; }
+
+  /// The first rank makes the place where all meet.
+  Result<void> connect(std::span<Program* const> ranks, size_t own) override {
+    if (plan_.ranks == 1) return {};  // each by itself
+    rank_ = own;
+    meeting_ = own == 0 ? make_meeting(ranks.size()) : static_cast<CpuProgram*>(ranks[0])->meeting_;
+    return meeting_ != nullptr ? Result<void>() : Program::connect(ranks, own);
+  }
 
   Result<void> write_table(BufferId buffer, std::span<const uint32_t> values,
                            uint64_t first) override {
@@ -192,7 +201,10 @@ class CpuProgram : public Program {
     const BatchSize now = size();
     for (const Operand& in : step.inputs) call.inputs.push_back(view(in, now));
     for (const Operand& out : step.outputs) call.outputs.push_back(view(out, now));
+    if (meeting_ == nullptr || !is_collective(step.op)) return step.kernel->run(call);
+    call.ranks = meeting_->come(rank_, call.inputs[0]);
     step.kernel->run(call);
+    meeting_->leave();
   }
 
   CpuTensor view(const Operand& operand, const BatchSize& now) {
@@ -217,6 +229,8 @@ class CpuProgram : public Program {
   std::map<size_t, std::shared_ptr<const PanelLayout>> panels_;  // by buffer
   std::vector<HostBuffer> buffers_;
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
+  std::shared_ptr<Meeting> meeting_;    // with other ranks; null: there are none
+  size_t rank_ = 0;
 };
 
 class CpuBackend : public Backend {

@@ -16,6 +16,7 @@ enum class Status : int {
   kDeviceUnavailable = 46,
   kNoDevice = 100,
   kNotReady = 600,
+  kPeersAlready = 704,
 };
 
 /// CUdevice_attribute.
@@ -86,6 +87,8 @@ struct DriverApi {
   Status (*context_release)(Device device);
   Status (*context_reset)(Device device);
   Status (*context_set)(Context context);
+  Status (*peers_possible)(int* possible, Device reader, Device owner);
+  Status (*peers_enable)(Context owner, unsigned flags);
   Status (*memory_info)(size_t* free, size_t* total);
   Status (*memory_alloc)(DevicePointer* memory, size_t bytes);
   Status (*memory_free)(DevicePointer memory);

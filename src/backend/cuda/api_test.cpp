@@ -45,6 +45,7 @@ TEST(CudaApi, NumbersAreThoseOfCudasHeader) {
       {"CUDA_ERROR_DEVICE_UNAVAILABLE", long(Status::kDeviceUnavailable)},
       {"CUDA_ERROR_NO_DEVICE", long(Status::kNoDevice)},
       {"CUDA_ERROR_NOT_READY", long(Status::kNotReady)},
+      {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", long(Status::kPeersAlready)},
       {"CU_DEVICE_ATTRIBUTE_WARP_SIZE", long(Attribute::kWarpSize)},
       {"CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT", long(Attribute::kMultiprocessors)},
       {"CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE", long(Attribute::kCacheBytes)},

@@ -170,6 +170,22 @@ Result<void> CudaDevice::enter() {
   return check(driver_.api.context_set(context_), "The device's context is gone");
 }
 
+Result<void> CudaDevice::reach(const CudaDevice& other) {
+  int possible = 0;
+  TOK_TRY(check(driver_.api.peers_possible(&possible, device_, other.device_),
+                "The devices' link is not described"));
+  if (possible == 0) {
+    return unsupported(
+        "CUDA devices {} and {} cannot read each other's memory, as they must to run a model "
+        "together: they have no NVLink, and no peer access over PCIe (`nvidia-smi topo -p2p r` "
+        "shows why).",
+        device_, other.device_);
+  }
+  const Status enabled = driver_.api.peers_enable(other.context_, 0);
+  if (enabled == Status::kPeersAlready) return {};
+  return check(enabled, "A device cannot read another one's memory");
+}
+
 Result<void> CudaDevice::check(Status status, std::string_view what) {
   if (status == Status::kSuccess) return {};
   const std::lock_guard lock(mutex_);

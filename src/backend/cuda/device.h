@@ -67,6 +67,9 @@ class CudaDevice {
   /// After a loss it fails, and nothing may be freed: the handles are those of a context that is
   /// gone, perhaps of one that has been made since.
   Result<void> enter();
+  /// Lets kernels of this device read and write the memory of `other`. Errors: the two have no such
+  /// link. To be called in this device's context.
+  Result<void> reach(const CudaDevice& other);
   /// Makes an error of a call's status. One that poisons the context is kDeviceLost, then and from
   /// then on.
   Result<void> check(Status status, std::string_view what);

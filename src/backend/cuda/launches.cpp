@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "kernels/collective/collective.h"
 
 namespace tokamak::cuda {
 namespace {
 
-Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buffers& buffers) {
+Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buffers& buffers,
+               DevicePointer meeting) {
   Bound bound;
   size_t next = 0;
   const auto add = [&](DevicePointer address, uint64_t bytes) {
@@ -23,6 +25,12 @@ Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buf
   for (const Operand& in : step.inputs) add_operand(in);
   for (const Operand& out : step.outputs) add_operand(out);
   for (const uint32_t input : step.launch.again) add_operand(step.inputs[input]);
+  if (step.launch.ranks == 0) return bound;
+  TOK_CHECK(next == first_of_ranks(step));
+  constexpr uint64_t kBytes = kMeetingWords * sizeof(uint32_t);
+  add(meeting, kBytes);
+  for (uint32_t rank = 0; rank < step.launch.ranks; ++rank) add_operand(step.inputs[0]);
+  for (uint32_t rank = 0; rank < step.launch.ranks; ++rank) add(meeting, kBytes);
   return bound;
 }
 
@@ -45,10 +53,15 @@ LibraryCall library_call(const Step& step, const Buffers& buffers, Products* pro
 
 }  // namespace
 
+size_t first_of_ranks(const Step& step) {
+  return 1 + step.inputs.size() + step.outputs.size() + step.launch.again.size();
+}
+
 std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, const Buffers& buffers,
                                                           const Compiled& compiled,
                                                           const Modules& modules,
-                                                          Products* products) {
+                                                          Products* products,
+                                                          DevicePointer meeting) {
   std::vector<std::vector<PreparedLaunch>> all;
   for (size_t p = 0; p < plan.phases.size(); ++p) {
     const Phase& phase = plan.phases[p];
@@ -63,7 +76,7 @@ std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, cons
       own.push_back({.kernel = modules[compiled.of_step[p][s]],
                      .grid = step.launch.grid,
                      .for_outputs = is_for_outputs(plan, phase, step),
-                     .bound = bound_of(plan, phase, step, buffers)});
+                     .bound = bound_of(plan, phase, step, buffers, meeting)});
     }
   }
   return all;

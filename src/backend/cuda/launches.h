@@ -38,11 +38,17 @@ struct Workgroups {
 };
 Workgroups workgroups_of(const PreparedLaunch& launch, const BatchSize& batch);
 
-/// [phase][step]. `products` may be null where no step calls the library.
+/// The binding number from which on a launch has what ranks share: its own meeting, the first input
+/// of every rank, the meeting of each.
+size_t first_of_ranks(const Step& step);
+
+/// [phase][step]; `meeting` of a rank that is alone, as those are that connect() did not join.
+/// `products` may be null where no step calls the library.
 std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, const Buffers& buffers,
                                                           const Compiled& compiled,
                                                           const Modules& modules,
-                                                          Products* products);
+                                                          Products* products,
+                                                          DevicePointer meeting);
 
 /// Puts the launches onto the device's stream, for a step of that size.
 Result<void> launch(CudaDevice& device, std::span<const PreparedLaunch> launches,

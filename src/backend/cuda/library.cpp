@@ -75,6 +75,8 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
   functions.take(api.context_release, "cuDevicePrimaryCtxRelease");
   functions.take(api.context_reset, "cuDevicePrimaryCtxReset");
   functions.take(api.context_set, "cuCtxSetCurrent");
+  functions.take(api.peers_possible, "cuDeviceCanAccessPeer");
+  functions.take(api.peers_enable, "cuCtxEnablePeerAccess");
   functions.take(api.memory_info, "cuMemGetInfo");
   functions.take(api.memory_alloc, "cuMemAlloc");
   functions.take(api.memory_free, "cuMemFree");

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "backend/cuda/compile.h"
@@ -57,11 +59,34 @@ std::vector<uint8_t> cached_code(PipelineCache* cache, std::span<const uint8_t> 
   return {entry.begin() + kVersionBytes, entry.end()};
 }
 
+/// A compilation, which several devices may ask for at the same time.
+struct SharedCompilation {
+  std::once_flag once;
+  Result<CompiledText> made;
+};
+
+/// compile_text() of text `i`, once for all threads that want it meanwhile.
+Result<CompiledText> compile_once(const Compiler& compiler, const Compiled& compiled, size_t i) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<SharedCompilation>> all;
+  std::shared_ptr<SharedCompilation> own;
+  {
+    const std::lock_guard lock(mutex);
+    std::erase_if(all, [](const auto& one) { return one.second.expired(); });
+    std::weak_ptr<SharedCompilation>& known = all[compiled.keys[i]];
+    own = known.lock();
+    if (own == nullptr) known = own = std::make_shared<SharedCompilation>();
+  }
+  std::call_once(own->once, [&] {
+    own->made = compile_text(compiler, compiled.names[i], compiled.texts[i], compiled.target);
+  });
+  return own->made;
+}
+
 /// Compiles text `i` and keeps its code for later runs.
 Result<void> compile_one(CudaDevice& device, const Compiler& compiler, Compiled& compiled,
                          size_t i) {
-  TOK_TRY(CompiledText made,
-          compile_text(compiler, compiled.names[i], compiled.texts[i], compiled.target));
+  TOK_TRY(CompiledText made, compile_once(compiler, compiled, i));
   compiled.codes[i] = std::move(made.code);
   compiled.are_cached[i] = 0;
   if (device.cache() != nullptr) {

@@ -10,16 +10,21 @@
 #include "base/background_task.h"
 #include "base/check.h"
 #include "base/seconds.h"
+#include "kernels/collective/collective.h"
 
 namespace tokamak {
 namespace cuda {
 namespace {
 
-bool calls_library(const Plan& plan) {
-  return std::ranges::any_of(plan.phases, [](const Phase& phase) {
-    return std::ranges::any_of(phase.steps,
-                               [](const Step& step) { return step.launch.calls_library; });
-  });
+bool has_step(const Plan& plan, bool (*is)(const Step&)) {
+  return std::ranges::any_of(
+      plan.phases, [&](const Phase& phase) { return std::ranges::any_of(phase.steps, is); });
+}
+bool calls_library(const Step& step) {
+  return step.launch.calls_library;
+}
+bool has_ranks(const Step& step) {
+  return step.launch.ranks != 0;
 }
 
 class CudaProgram : public Program {
@@ -50,7 +55,9 @@ class CudaProgram : public Program {
     TOK_TRY(const Compiled compiled, std::move(kernels));
     TOK_TRY(opened);
     TOK_TRY(loaded);
-    launches_ = prepare_launches(plan_, buffers_, compiled, modules_, products_.get());
+    TOK_TRY(make_meeting());
+    launches_ =
+        prepare_launches(plan_, buffers_, compiled, modules_, products_.get(), meeting_.address());
     report_.pipelines = uint32_t(compiled.codes.size());
     report_.cached = uint32_t(std::ranges::count(compiled.are_cached, 1));
     report_.compile_seconds = compiled.seconds;
@@ -58,6 +65,31 @@ class CudaProgram : public Program {
   }
 
   const Plan& plan() const override { return plan_; }
+
+  Result<void> connect(std::span<Program* const> ranks, size_t own) override {
+    if (plan_.ranks == 1) return {};  // each by itself
+    TOK_TRY(device_->enter());
+    std::vector<CudaProgram*> all;
+    for (Program* const rank : ranks) {
+      all.push_back(static_cast<CudaProgram*>(rank));
+      if (all.back() != this) TOK_TRY(device_->reach(*all.back()->device_));
+    }
+    const uint32_t number = uint32_t(own);
+    TOK_TRY(copy(meeting_.address(), std::as_bytes(std::span(&number, 1))));
+    for (size_t p = 0; p < plan_.phases.size(); ++p) {
+      const std::vector<Step>& steps = plan_.phases[p].steps;
+      for (size_t s = 0; s < steps.size(); ++s) {
+        if (steps[s].launch.ranks == 0) continue;
+        TOK_CHECK(steps[s].launch.ranks == all.size());
+        DevicePointer* at = launches_[p][s].bound.at + first_of_ranks(steps[s]) + 1;
+        for (const CudaProgram* rank : all) *at++ = rank->buffers_.at(steps[s].inputs[0].buffer);
+        for (const CudaProgram* rank : all) *at++ = rank->meeting_.address();
+      }
+    }
+    return device_->check(device_->api().stream_synchronize(device_->stream()),
+                          "The device has failed");
+  }
+
   CompileReport report() const override {
     CompileReport now = report_;
     if (device_->cache() != nullptr) now.cache_problem = device_->cache()->problem();
@@ -158,10 +190,20 @@ class CudaProgram : public Program {
   }
 
   Result<void> open_library() {
-    if (!calls_library(plan_)) return {};
+    if (!has_step(plan_, calls_library)) return {};
     TOK_TRY(device_->enter());
     TOK_TRY(products_, Products::make(device_));
     return {};
+  }
+
+  /// The meeting of a rank that is alone, until connect().
+  Result<void> make_meeting() {
+    if (!has_step(plan_, has_ranks)) return {};
+    TOK_TRY(device_->enter());
+    std::vector<uint32_t> words(kMeetingWords);
+    words[0] = kNoRank;
+    TOK_TRY(meeting_, DeviceMemory::make(device_, words.size() * sizeof(uint32_t), "the meeting"));
+    return copy(meeting_.address(), std::as_bytes(std::span(words)));
   }
 
   /// A lost device still owes its answers.
@@ -190,6 +232,7 @@ class CudaProgram : public Program {
   Buffers buffers_;
   Readback readback_;
   Modules modules_;
+  DeviceMemory meeting_;                               // with other ranks: collective/meet.wgsl
   std::unique_ptr<Products> products_;                 // null: the plan needs none
   std::vector<std::vector<PreparedLaunch>> launches_;  // [phase][step]
   Graphs graphs_;

@@ -6,6 +6,7 @@
 namespace wgsl {
 
 typedef unsigned int u32;
+typedef unsigned long long u64;
 typedef int i32;
 typedef float f32;
 typedef unsigned short u16;
@@ -37,6 +38,27 @@ DEVICE u32 atomic_min(u32* to, u32 value) { return ::atomicMin(to, value); }
 DEVICE i32 atomic_min(i32* to, i32 value) { return ::atomicMin(to, value); }
 DEVICE u32 atomic_max(u32* to, u32 value) { return ::atomicMax(to, value); }
 DEVICE i32 atomic_max(i32* to, i32 value) { return ::atomicMax(to, value); }
+
+// Between devices: a release and an acquire. One that another device never gives ends the kernel as a fault does, after
+// 20 seconds: nobody could end it otherwise.
+DEVICE void signal_rank(u32* to, u32 turn) {
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(to), "r"(turn) : "memory");
+}
+DEVICE u64 nanoseconds() {
+  u64 now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+DEVICE void await_rank(const u32* at, u32 turn) {
+  const u64 begin = nanoseconds();
+  for (;;) {
+    u32 now;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(now) : "l"(at) : "memory");
+    if (i32(now - turn) >= 0) return;
+    if (nanoseconds() - begin > 20000000000ull) asm volatile("trap;");
+  }
+}
 
 // To nearest, ties to even; back exactly.
 DEVICE u16 f16_bits(f32 value) {

@@ -326,6 +326,28 @@ DEVICE u32 subgroup_id() { return lane_of_workgroup() / kSubgroupLanes; }
 DEVICE u32 subgroup_invocation_id() { return lane_of_workgroup() % kSubgroupLanes; }
 DEVICE u32 subgroup_size() { return kSubgroupLanes; }
 
+// Buffers of neighbouring binding numbers.
+template <class T, u32 kCount>
+struct Buffers {
+  const Bound& bound;
+  u32 first;
+  const char* name;
+
+  DEVICE Buffer<T> operator[](u32 i) const {
+    check_index(i, kCount);
+    return buffer_at<T>(bound, first + i, name);
+  }
+};
+template <class T, u32 kCount>
+DEVICE Buffers<T, kCount> buffers_at(const Bound& bound, u32 first, const char* name) {
+  return {bound, first, name};
+}
+
+// The language has no way to wait for another device. What was written before `to` became `turn` can be read after
+// `at` has come to it.
+DEVICE void signalRank(atomic<u32>& to, u32 turn) { signal_rank(&to.value, turn); }
+DEVICE void awaitRank(atomic<u32>& at, u32 turn) { await_rank(&at.value, turn); }
+
 DEVICE void workgroupBarrier() { sync_workgroup(); }
 DEVICE void storageBarrier() { sync_workgroup(); }
 template <class T>

@@ -102,15 +102,34 @@ void Writer::shared() {
 }
 
 namespace {
-bool is_any_length(const Variable& buffer) {
-  return buffer.type.name == "array" && buffer.type.values.empty();
+bool is_any_length(const Type& type) {
+  return type.name == "array" && type.values.empty();
+}
+/// Buffers of neighbouring binding numbers, which a kernel has one element of each rank of.
+bool are_several(const Type& type) {
+  return type.name == "binding_array" && type.of.size() == 1 && type.values.size() == 1 &&
+         is_any_length(type.of.front());
 }
 }  // namespace
 
 /// Returns the type of the value, or of the many values, that a buffer holds.
 std::string Writer::element_type(const Variable& buffer) {
-  const std::string element = type(is_any_length(buffer) ? buffer.type.of.front() : buffer.type);
+  const Type& one = are_several(buffer.type) ? buffer.type.of.front() : buffer.type;
+  const std::string element = type(is_any_length(one) ? one.of.front() : one);
   return (buffer.access == "read_write" ? "" : "const ") + element;
+}
+
+/// Returns the type of the member that is the variable, and the function that makes it.
+Writer::Bound Writer::bound(const Variable& buffer) {
+  const std::string element = element_type(buffer);
+  if (are_several(buffer.type)) {
+    const std::string both = fmt::format("{}, {}", element, expression(*buffer.type.values[0]));
+    return {fmt::format("Buffers<{}>", both), fmt::format("buffers_at<{}>", both)};
+  }
+  if (is_any_length(buffer.type)) {
+    return {fmt::format("Buffer<{}>", element), fmt::format("buffer_at<{}>", element)};
+  }
+  return {element + "&", fmt::format("value_at<{}>", element)};
 }
 
 void Writer::variables() {
@@ -123,9 +142,7 @@ void Writer::variables() {
           one->type.name.empty() ? fmt::format("decltype({})", value) : type(one->type);
       line(fmt::format("{} {}{{{}}};", own_type, one->name, value));
     } else {
-      const std::string element = element_type(*one);
-      line(fmt::format("{} {};", is_any_length(*one) ? "Buffer<" + element + ">" : element + "&",
-                       one->name));
+      line(fmt::format("{} {};", bound(*one).type, one->name));
     }
   }
 }
@@ -137,9 +154,8 @@ void Writer::constructor() {
     if (one->space == "workgroup") {
       value = fmt::format("shared.{}", one->name);
     } else if (one->binding != nullptr) {
-      value =
-          fmt::format("{}<{}>(bound, {}, \"{}\")", is_any_length(*one) ? "buffer_at" : "value_at",
-                      element_type(*one), expression(*one->binding), one->name);
+      value = fmt::format("{}(bound, {}, \"{}\")", bound(*one).maker, expression(*one->binding),
+                          one->name);
     } else {
       continue;
     }

@@ -27,6 +27,10 @@ class Writer {
   void function(const Function& own);
   void entry();
   std::string element_type(const Variable& buffer);
+  struct Bound {
+    std::string type, maker;
+  };
+  Bound bound(const Variable& buffer);
   // writer_statements.cpp
   void block(const Block& statements);
   void write(const Statement& statement);

@@ -1,0 +1,243 @@
+#include "compile/shard.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "compile/shard_region.h"
+#include "graph/kv_cache.h"
+
+namespace tokamak {
+namespace {
+
+/// Rows of the logits' weight that a rank has at least.
+constexpr uint32_t kMinLogits = 32;
+/// Ends the names of constants that are cut: another graph may have them whole.
+constexpr std::string_view kSuffix = "/ranks";
+
+bool is_product(const Node& node) {
+  return std::holds_alternative<Linear>(node.op) || std::holds_alternative<ExpertLinear>(node.op);
+}
+
+/// Keeps those rows of every expert.
+void cut_rows(TensorDesc& constant, const RankCut& cut, uint32_t experts) {
+  constant.name += kSuffix;
+  constant.shape[0] = Dim{experts} * Dim{cut.each};
+  auto* weight = std::get_if<Weight>(&constant.recipe);
+  if (weight == nullptr) return;  // all alike
+  if (experts > 1 && weight->parts.size() == 1) {
+    weight->parts.assign(experts, WeightPart(weight->parts.front()));
+    for (uint32_t e = 0; e < experts; ++e) weight->parts[e].first_row += e * cut.total;
+    weight->order = RowOrder::kConcat;
+  }
+  for (WeightPart& part : weight->parts) {
+    part.rows = cut.each;
+    part.cut = cut;
+  }
+}
+
+class Sharder {
+ public:
+  Sharder(Graph graph, uint32_t ranks) : graph_(std::move(graph)), ranks_(ranks), index_(graph_) {}
+
+  Graph run(ShardReport& report) {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!is_product(graph_.nodes[i]) || taken_.contains(i)) continue;
+      const auto region = find_region(graph_, index_, i, ranks_);
+      if (!region) continue;
+      apply(*region, i);
+      ++(region->has_attention ? report.attentions : report.feed_forwards);
+    }
+    report.logits = cut_logits();
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (is_product(graph_.nodes[i]) && !taken_.contains(i)) ++report.whole;
+    }
+    join_sums();
+    find_residuals();
+    insert_ops();
+    remove_unused(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  void apply(const ShardRegion& region, size_t root) {
+    for (const auto& [id, cut] : region.columns) {
+      Dim& width = graph_.at(id).shape[1];
+      width = width / Dim{cut.total} * Dim{cut.each};
+    }
+    for (const auto& [id, cut] : region.rows) {
+      const auto found = region.experts.find(id);
+      cut_rows(graph_.at(id), cut, found == region.experts.end() ? 1 : found->second);
+    }
+    for (const auto& [id, cut] : region.heads) {
+      TensorDesc& cache = graph_.at(id);
+      const Dim width = cached_head_dim(cache.dtype, cache.shape);
+      cache.shape = cache_shape(cache.dtype, cache.shape[0], cut.each, width);
+      cache.state = kv_cache_spec(cut.each, width, cache.window);
+    }
+    const Node& node = graph_.nodes[root];
+    TensorDesc& matrix = graph_.at(node.inputs[1]);
+    matrix.name += kSuffix;
+    matrix.shape[1] = region.taken.each;
+    std::get<Weight>(matrix.recipe).column_cut = region.taken;
+    const size_t bias = std::holds_alternative<Linear>(node.op) ? 2 : 3;
+    if (node.inputs.size() > bias) {
+      TensorDesc& vector = graph_.at(node.inputs[bias]);
+      cut_rows(vector, only_first(uint32_t(vector.shape[0])), 1);
+    }
+    taken_.insert(region.nodes.begin(), region.nodes.end());
+    taken_.insert(root);
+    partial_.insert(end_of_sum(node.outputs[0]));
+  }
+
+  bool is_read_once(ValueId id) const {
+    return index_.users(id).size() == 1 && id != graph_.result;
+  }
+
+  /// The value after ops that may as well come before the sum over ranks.
+  ValueId end_of_sum(ValueId id) const {
+    while (is_read_once(id)) {
+      const Node& user = graph_.nodes[index_.users(id).front()];
+      const bool is_linear =
+          std::holds_alternative<ExpertSum>(user.op) || std::holds_alternative<Scale>(user.op);
+      if (!is_linear || user.inputs[0] != id) break;
+      id = user.outputs[0];
+    }
+    return id;
+  }
+
+  /// The product that gives logits, of which each rank makes some.
+  bool cut_logits() {
+    ValueId id = graph_.result;
+    const Node* node = index_.maker(id);
+    while (node != nullptr &&
+           (std::holds_alternative<Softcap>(node->op) || std::holds_alternative<Scale>(node->op))) {
+      id = node->inputs[0];
+      node = index_.maker(id);
+    }
+    if (node == nullptr || !std::holds_alternative<Linear>(node->op)) return false;
+    const size_t at = *index_.maker_index(id);
+    const TensorDesc& matrix = graph_.at(node->inputs[1]);
+    const auto* weight = std::get_if<Weight>(&matrix.recipe);
+    const uint32_t rows = uint32_t(matrix.shape[0]);
+    if (weight == nullptr || weight->parts.size() != 1 || taken_.contains(at) ||
+        rows < kMinLogits * ranks_ || index_.users(id).size() > 1) {
+      return false;
+    }
+    const RankCut cut = even_cut(rows, ranks_, 1);
+    for (size_t operand = 1; operand < graph_.nodes[at].inputs.size(); ++operand) {
+      // The table of tokens is often the same tensor, and stays whole.
+      ValueId& input = graph_.nodes[at].inputs[operand];
+      TensorDesc own = graph_.at(input);
+      cut_rows(own, cut, 1);
+      graph_.values.push_back(std::move(own));
+      input = ValueId(graph_.values.size() - 1);
+    }
+    graph_.at(id).shape[1] = cut.each;
+    taken_.insert(at);
+    gathered_[id] = rows;
+    return true;
+  }
+
+  /// One all_reduce for two sums that are added.
+  void join_sums() {
+    for (const Node& node : graph_.nodes) {
+      if (!std::holds_alternative<Add>(node.op) || node.inputs[0] == node.inputs[1]) continue;
+      const bool both = std::ranges::all_of(
+          node.inputs, [&](ValueId id) { return partial_.contains(id) && is_read_once(id); });
+      if (!both) continue;
+      for (const ValueId id : node.inputs) partial_.erase(id);
+      partial_.insert(node.outputs[0]);
+    }
+  }
+
+  /// The adds that all_reduce does on its way.
+  void find_residuals() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (!std::holds_alternative<Add>(node.op) || node.inputs[0] == node.inputs[1]) continue;
+      for (const size_t operand : {0u, 1u}) {
+        const ValueId id = node.inputs[operand];
+        if (!partial_.contains(id) || !is_read_once(id)) continue;
+        partial_.erase(id);
+        residuals_[i] = operand;
+        break;
+      }
+    }
+  }
+
+  void insert_ops() {
+    std::vector<Node> nodes;
+    std::map<ValueId, ValueId> whole;  // of values that every rank has a part of
+    const auto follow = [&](const Op& op, ValueId of, Dim columns) {
+      TensorDesc all = graph_.at(of);
+      all.shape[1] = columns;
+      graph_.values.push_back(std::move(all));
+      whole[of] = ValueId(graph_.values.size() - 1);
+      nodes.push_back({op, {of}, {whole[of]}});
+    };
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      Node& node = nodes.emplace_back(graph_.nodes[i]);
+      for (ValueId& id : node.inputs) {
+        if (const auto found = whole.find(id); found != whole.end()) id = found->second;
+      }
+      if (const auto found = residuals_.find(i); found != residuals_.end()) {
+        if (found->second == 1) std::swap(node.inputs[0], node.inputs[1]);
+        node.op = AllReduce{.ranks = ranks_};
+      }
+      const ValueId out = node.outputs[0];
+      if (const auto found = gathered_.find(out); found != gathered_.end()) {
+        follow(AllGather{.ranks = ranks_, .columns = found->second}, out, found->second);
+      } else if (partial_.contains(out)) {
+        follow(AllReduce{.ranks = ranks_}, out, graph_.at(out).shape[1]);
+      }
+    }
+    if (const auto found = whole.find(graph_.result); found != whole.end()) {
+      graph_.result = found->second;
+    }
+    const auto last = std::find_if(nodes.rbegin(), nodes.rend(),
+                                   [](const Node& node) { return is_collective(node.op); });
+    if (last != nodes.rend()) {
+      if (auto* reduce = std::get_if<AllReduce>(&last->op)) reduce->last = true;
+      if (auto* gather = std::get_if<AllGather>(&last->op)) gather->last = true;
+    }
+    graph_.nodes = std::move(nodes);
+  }
+
+  Graph graph_;
+  uint32_t ranks_;
+  GraphIndex index_;                      // of the graph as it came
+  std::set<size_t> taken_;                // nodes that are cut
+  std::set<ValueId> partial_;             // values whose sum over all ranks is meant
+  std::map<ValueId, uint32_t> gathered_;  // of whose columns ranks have some: how many all have
+  std::map<size_t, size_t> residuals_;    // adds of such a sum: which operand it is
+};
+
+}  // namespace
+
+Graph shard(Graph graph, uint32_t ranks, ShardReport* report) {
+  TOK_CHECK(ranks >= 2 && ranks <= kMaxRanks);
+  ShardReport own;
+  Graph cut = Sharder(std::move(graph), ranks).run(own);
+  if (report != nullptr) *report = own;
+  return cut;
+}
+
+Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks,
+                                     ShardReport* report) {
+  std::map<std::string, Shape> states;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    graphs[i] = shard(std::move(graphs[i]), ranks, i == 0 ? report : nullptr);
+    for (const TensorDesc& value : graphs[i].values) {
+      if (value.storage != Storage::kState || value.name.empty()) continue;  // a later form of one
+      const auto [found, is_new] = states.emplace(value.name, value.shape);
+      if (is_new || found->second == value.shape) continue;
+      return unsupported(
+          "The state \"{}\" would be cut in another way for other steps of the model: it runs on "
+          "one GPU only.",
+          value.name);
+    }
+  }
+  return graphs;
+}
+
+}  // namespace tokamak

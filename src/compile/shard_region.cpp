@@ -1,0 +1,258 @@
+#include "compile/shard_region.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/bits.h"
+#include "base/packing.h"
+#include "graph/kv_cache.h"
+
+namespace tokamak {
+namespace {
+
+/// Columns of a row of which whole groups stay together.
+uint32_t column_unit(const TensorDesc& matrix) {
+  const auto of = [](DType dtype) {
+    return is_packed(dtype) ? weight_format(dtype).row_unit() : 1u;
+  };
+  uint32_t unit = of(matrix.dtype);
+  for (const WeightPart& part : std::get<Weight>(matrix.recipe).parts) {
+    if (part.dtype) unit = std::lcm(unit, of(*part.dtype));
+  }
+  return unit;
+}
+
+/// Whether a rank's rows can be read: those of one tensor, or of one for each expert.
+bool has_simple_rows(const TensorDesc& constant, uint32_t experts) {
+  if (std::holds_alternative<Fill>(constant.recipe)) return true;
+  const auto* weight = std::get_if<Weight>(&constant.recipe);
+  if (weight == nullptr) return false;
+  const std::vector<WeightPart>& parts = weight->parts;
+  const uint32_t rows = uint32_t(constant.shape[0]) / experts;
+  const auto is_of_expert = [&](const WeightPart& part) {
+    return part.rows == 0 || part.rows == rows;
+  };
+  if (parts.size() == 1) return true;
+  return parts.size() == experts && weight->order == RowOrder::kConcat &&
+         std::ranges::all_of(parts, is_of_expert);
+}
+
+/// The heads of attention: of keys, and of queries.
+struct HeadCut {
+  RankCut keys, queries;
+};
+
+/// Cuts `keys` heads, each of which `each` heads of queries read; ranks have whole multiples of
+/// `unit` heads of queries. Nothing where a rank would have all.
+std::optional<HeadCut> head_cut(uint32_t keys, uint32_t each, uint32_t ranks, uint32_t unit) {
+  HeadCut cut;
+  if (keys >= ranks) {
+    uint32_t own = ceil_div(keys, ranks);
+    while (own < keys && own * each % unit != 0) ++own;
+    if (own >= keys) return std::nullopt;
+    cut.keys = {.each = own, .group = own, .total = keys};
+    cut.queries = cut.keys.times(each);
+    return cut;
+  }
+  const uint32_t share = ranks / keys;
+  const uint32_t own = round_up(ceil_div(each, share), unit);
+  if (own >= each * keys || each % unit != 0) return std::nullopt;
+  cut.keys = {.each = 1, .group = 1, .share = share, .total = keys};
+  cut.queries = {.each = own, .group = each, .share = share, .step = own, .total = keys * each};
+  return cut;
+}
+
+class Finder {
+ public:
+  Finder(const Graph& graph, const GraphIndex& index, size_t root, uint32_t ranks)
+      : graph_(graph), index_(index), root_(root), ranks_(ranks) {}
+
+  std::optional<ShardRegion> run() {
+    const Node& root = graph_.nodes[root_];
+    const TensorDesc& matrix = graph_.at(root.inputs[1]);
+    const bool reads_slots =
+        std::holds_alternative<ExpertLinear>(root.op) &&
+        graph_.at(root.inputs[0]).shape[1] == matrix.shape[1] * graph_.at(root.inputs[2]).shape[1];
+    if (!std::holds_alternative<Weight>(matrix.recipe) ||
+        index_.users(root.inputs[1]).size() != 1 ||
+        (std::holds_alternative<ExpertLinear>(root.op) && !reads_slots)) {
+      return std::nullopt;
+    }
+    if (!propose(root.inputs[0], matrix) || !pull(root.inputs[0], own_.taken) || !is_closed()) {
+      return std::nullopt;
+    }
+    return own_;
+  }
+
+ private:
+  const TensorDesc& at(ValueId id) const { return graph_.at(id); }
+
+  /// Attention from which a value comes element by element.
+  const Node* find_attention(ValueId id) const {
+    const Node* node = index_.maker(id);
+    if (node == nullptr) return nullptr;
+    if (std::holds_alternative<Attention>(node->op)) return node;
+    if (std::holds_alternative<Glu>(node->op)) {
+      const Node* first = find_attention(node->inputs[0]);
+      return first != nullptr ? first : find_attention(node->inputs[1]);
+    }
+    return std::holds_alternative<Scale>(node->op) ? find_attention(node->inputs[0]) : nullptr;
+  }
+
+  bool propose(ValueId x, const TensorDesc& matrix) {
+    const uint32_t columns = uint32_t(matrix.shape[1]), unit = column_unit(matrix);
+    const Node* attention = find_attention(x);
+    if (attention == nullptr) {
+      own_.taken = even_cut(columns, ranks_, unit);
+      return own_.taken.each < columns;
+    }
+    const TensorDesc& cache = at(attention->inputs[1]);
+    if (!holds_keys_and_values(cache)) return false;
+    const uint32_t width = uint32_t(cached_head_dim(cache.dtype, cache.shape));
+    const uint32_t keys = uint32_t(cache.shape[2]);
+    heads_ = head_cut(keys, columns / width / keys, ranks_, unit / std::gcd(unit, width));
+    if (!heads_) return false;
+    own_.taken = heads_->queries.times(width);
+    return true;
+  }
+
+  /// Cuts the columns of a value and what they come from.
+  bool pull(ValueId id, const RankCut& cut) {
+    const auto [place, is_new] = own_.columns.emplace(id, cut);
+    if (!is_new) return place->second == cut;
+    const auto maker = index_.maker_index(id);
+    if (!maker) return false;
+    own_.nodes.insert(*maker);
+    return std::visit([&](const auto& op) { return pull(op, graph_.nodes[*maker], cut); },
+                      graph_.nodes[*maker].op);
+  }
+
+  bool pull(const auto&, const Node&, const RankCut&) { return false; }
+  bool pull(const Linear&, const Node& node, const RankCut& cut) {
+    return pull_rows(node.inputs[1], cut, 1) &&
+           (node.inputs.size() < 3 || pull_rows(node.inputs[2], cut, 1));
+  }
+  bool pull(const ExpertLinear& op, const Node& node, const RankCut& cut) {
+    const bool reads_rows = at(node.inputs[0]).shape[1] == at(node.inputs[1]).shape[1];
+    return reads_rows && pull_rows(node.inputs[1], cut, op.experts) &&
+           (node.inputs.size() < 4 || pull_rows(node.inputs[3], cut, op.experts));
+  }
+  bool pull(const Glu& op, const Node& node, const RankCut& cut) {
+    return op.first == 0 && at(node.inputs[0]).shape == at(node.inputs[1]).shape &&
+           pull(node.inputs[0], cut) && pull(node.inputs[1], cut);
+  }
+  bool pull(const Add&, const Node& node, const RankCut& cut) {
+    return pull(node.inputs[0], cut) && pull(node.inputs[1], cut);
+  }
+  bool pull(const Activate&, const Node& node, const RankCut& cut) {
+    return pull(node.inputs[0], cut);
+  }
+  bool pull(const Scale&, const Node& node, const RankCut& cut) {
+    return pull(node.inputs[0], cut);
+  }
+  bool pull(const Clamp&, const Node& node, const RankCut& cut) {
+    return pull(node.inputs[0], cut);
+  }
+  bool pull(const PositionScale&, const Node& node, const RankCut& cut) {
+    return pull(node.inputs[0], cut);
+  }
+  bool pull(const RmsNorm&, const Node& node, const RankCut& cut) {
+    const uint32_t width = uint32_t(at(node.inputs[1]).shape[0]);
+    return has_whole(cut, width) && pull(node.inputs[0], cut);
+  }
+  bool pull(const Rope& op, const Node& node, const RankCut& cut) {
+    return has_whole(cut, op.head_dim) && pull(node.inputs[0], cut);
+  }
+  bool pull(const Attention&, const Node& node, const RankCut& cut) {
+    const TensorDesc& cache = at(node.inputs[1]);
+    const uint32_t width = uint32_t(cached_head_dim(cache.dtype, cache.shape));
+    if (!heads_ || own_.has_attention || cut != heads_->queries.times(width)) return false;
+    own_.has_attention = true;
+    if (!pull(node.inputs[0], cut) || !pull_cache(node.inputs[1], heads_->keys, width)) {
+      return false;
+    }
+    if (node.inputs.size() < 4 || at(node.inputs[3]).dtype == DType::kU32) return true;
+    // Sinks, a number for each head; a bias by distance has them as columns.
+    return at(node.inputs[3]).shape.size() == 1 && pull_rows(node.inputs[3], heads_->queries, 1);
+  }
+
+  static bool has_whole(const RankCut& cut, uint32_t width) {
+    return cut.each % width == 0 && cut.group % width == 0 && cut.step % width == 0;
+  }
+
+  bool pull_cache(ValueId id, const RankCut& cut, uint32_t width) {
+    own_.heads[id] = cut;
+    const auto maker = index_.maker_index(id);
+    if (!maker) return true;
+    const Node& node = graph_.nodes[*maker];
+    if (!std::holds_alternative<KvAppend>(node.op)) return false;
+    own_.nodes.insert(*maker);
+    return pull(node.inputs[0], cut.times(width)) && pull(node.inputs[1], cut.times(width)) &&
+           pull_cache(node.inputs[2], cut, width);
+  }
+
+  bool pull_rows(ValueId id, const RankCut& cut, uint32_t experts) {
+    const TensorDesc& constant = at(id);
+    if (constant.storage != Storage::kConstant || !has_simple_rows(constant, experts)) return false;
+    if (uint64_t(constant.shape[0]) != uint64_t{experts} * cut.total) return false;
+    const auto [place, is_new] = own_.rows.emplace(id, cut);
+    if (experts > 1) own_.experts[id] = experts;
+    return is_new || place->second == cut;
+  }
+
+  /// Whether nobody else reads what is cut.
+  bool is_closed() const {
+    const auto is_within = [&](ValueId id) {
+      return id != graph_.result && std::ranges::all_of(index_.users(id), [&](size_t user) {
+               return user == root_ || own_.nodes.contains(user);
+             });
+    };
+    const auto all = [&](const auto& values) {
+      return std::ranges::all_of(values, [&](const auto& one) { return is_within(one.first); });
+    };
+    return all(own_.columns) && all(own_.rows) && all(own_.heads) &&
+           own_.has_attention == heads_.has_value();
+  }
+
+  const Graph& graph_;
+  const GraphIndex& index_;
+  size_t root_;
+  uint32_t ranks_;
+  ShardRegion own_;
+  std::optional<HeadCut> heads_;
+};
+
+/// Columns that kernels like to have in one piece, where there are many of them and where not.
+constexpr uint32_t kManyColumns = 512, kNiceColumns = 64, kMinColumns = 8;
+
+}  // namespace
+
+GraphIndex::GraphIndex(const Graph& graph)
+    : graph_(graph), maker_(graph.values.size()), users_(graph.values.size()) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId id : graph.nodes[i].outputs) maker_[uint32_t(id)] = i;
+    for (const ValueId id : graph.nodes[i].inputs) users_[uint32_t(id)].push_back(i);
+  }
+}
+
+const Node* GraphIndex::maker(ValueId id) const {
+  const auto index = maker_index(id);
+  return index ? &graph_.nodes[*index] : nullptr;
+}
+
+std::optional<size_t> GraphIndex::maker_index(ValueId id) const {
+  return maker_[uint32_t(id)];
+}
+
+RankCut even_cut(uint32_t total, uint32_t ranks, uint32_t unit) {
+  const uint32_t nice = total / ranks >= kManyColumns ? kNiceColumns : kMinColumns;
+  const uint32_t each = round_up(ceil_div(total, ranks), std::lcm(unit, nice));
+  return {.each = each, .group = each, .total = total};
+}
+
+std::optional<ShardRegion> find_region(const Graph& graph, const GraphIndex& index, size_t root,
+                                       uint32_t ranks) {
+  return Finder(graph, index, root, ranks).run();
+}
+
+}  // namespace tokamak

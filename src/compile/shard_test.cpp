@@ -1,0 +1,171 @@
+#include "compile/shard.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/text.h"
+
+namespace tokamak {
+namespace {
+
+/// A layer of attention with 3 heads for keys, each for 2 of queries, then a feed-forward one.
+constexpr std::string_view kLayer = R"(input  @t: u32[T]
+input  @pages: u32[4]
+const  @table: bf16[640,48] = weight "table"
+const  @norm: f32[48] = weight "norm"
+const  @q: bf16[48,48] = weight "q"
+const  @k: bf16[24,48] = weight "k"
+const  @v: bf16[24,48] = weight "v"
+const  @o: bf16[48,48] = weight "o"
+const  @o_bias: f32[48] = weight "o_bias"
+const  @gate: bf16[80,48] = weight "gate"
+const  @up: bf16[80,48] = weight "up"
+const  @down: bf16[48,80] = weight "down"
+const  @rope: f32[64,8] = rope {factor=1} [1 0.5 0.25 0.1]
+state  @kv: f32[64,2,3,8]
+%0: f32[T,48] = embed @t, @table {scale=1}
+%1: f32[T,48] = rms_norm %0, @norm {eps=1e-06}
+%2: f32[T,48] = linear %1, @q
+%3: f32[T,48] = rope %2, @rope {head_dim=8, short_rows=0}
+%4: f32[T,24] = linear %1, @k
+%5: f32[T,24] = linear %1, @v
+%6: f32[64,2,3,8] = kv_append %4, %5, @kv, @pages
+%7: f32[T,48] = attention %3, %6, @pages {scale=0.3, window=0, softcap=0, causal=true, rounded=none}
+%8: f32[T,48] = linear %7, @o, @o_bias
+%9: f32[T,48] = add %0, %8
+%10: f32[T,80] = linear %9, @gate
+%11: f32[T,80] = linear %9, @up
+%12: f32[T,80] = glu %10, %11 {activation=silu, first=0}
+%13: f32[T,48] = linear %12, @down
+%14: f32[T,48] = add %9, %13
+%15: f32[O,48] = last_row %14
+%16: f32[O,640] = linear %15, @table
+return %16
+)";
+
+Graph layer() {
+  auto graph = parse_graph(kLayer);
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *std::move(graph);
+}
+
+TEST(Shard, HeadsColumnsAndLogitsAreCutAndSumsAreAdded) {
+  ShardReport report;
+  const Graph cut = shard(layer(), 2, &report);
+  ASSERT_TRUE(verify(cut)) << verify(cut).error().message;
+  EXPECT_EQ(report.attentions, 1u);
+  EXPECT_EQ(report.feed_forwards, 1u);
+  EXPECT_EQ(report.whole, 0u);
+  EXPECT_TRUE(report.logits);
+  EXPECT_EQ(to_text(cut), R"(input  @t: u32[T]
+input  @pages: u32[4]
+const  @table: bf16[640,48] = weight "table"
+const  @norm: f32[48] = weight "norm"
+const  @q/ranks: bf16[32,48] = weight "q"[0:32] ~cut=32,32,1,0,48
+const  @k/ranks: bf16[16,48] = weight "k"[0:16] ~cut=16,16,1,0,24
+const  @v/ranks: bf16[16,48] = weight "v"[0:16] ~cut=16,16,1,0,24
+const  @o/ranks: bf16[48,32] = weight "o" columns ~cut=32,32,1,0,48
+const  @o_bias/ranks: f32[48] = weight "o_bias"[0:48] ~cut=48,48,1,0,48
+const  @gate/ranks: bf16[40,48] = weight "gate"[0:40] ~cut=40,40,1,0,80
+const  @up/ranks: bf16[40,48] = weight "up"[0:40] ~cut=40,40,1,0,80
+const  @down/ranks: bf16[48,40] = weight "down" columns ~cut=40,40,1,0,80
+const  @rope: f32[64,8] = rope {factor=1} [1 0.5 0.25 0.1]
+state  @kv: f32[64,2,2,8]
+const  @table/ranks: bf16[320,48] = weight "table"[0:320] ~cut=320,320,1,0,640
+%0: f32[T,48] = embed @t, @table {scale=1}
+%1: f32[T,48] = rms_norm %0, @norm {eps=1e-06}
+%2: f32[T,32] = linear %1, @q/ranks
+%3: f32[T,32] = rope %2, @rope {head_dim=8, short_rows=0}
+%4: f32[T,16] = linear %1, @k/ranks
+%5: f32[T,16] = linear %1, @v/ranks
+%6: f32[64,2,2,8] = kv_append %4, %5, @kv, @pages
+%7: f32[T,32] = attention %3, %6, @pages {scale=0.3, window=0, softcap=0, causal=true, rounded=none}
+%8: f32[T,48] = linear %7, @o/ranks, @o_bias/ranks
+%9: f32[T,48] = all_reduce %8, %0 {ranks=2, parts=1, last=false}
+%10: f32[T,40] = linear %9, @gate/ranks
+%11: f32[T,40] = linear %9, @up/ranks
+%12: f32[T,40] = glu %10, %11 {activation=silu, first=0}
+%13: f32[T,48] = linear %12, @down/ranks
+%14: f32[T,48] = all_reduce %13, %9 {ranks=2, parts=1, last=false}
+%15: f32[O,48] = last_row %14
+%16: f32[O,320] = linear %15, @table/ranks
+%17: f32[O,640] = all_gather %16 {ranks=2, columns=640, last=true}
+return %17
+)");
+  const auto parsed = parse_graph(to_text(cut));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(to_text(*parsed), to_text(cut));
+}
+
+/// Eight ranks share three heads of keys two by two, and two have nothing to do.
+TEST(Shard, RanksShareHeadsOfKeysWhereThereAreFewer) {
+  const Graph cut = shard(layer(), 8);
+  const std::string text = to_text(cut);
+  EXPECT_NE(text.find(R"(@k/ranks: bf16[8,48] = weight "k"[0:8] ~cut=8,8,2,0,24)"), text.npos);
+  EXPECT_NE(text.find(R"(@q/ranks: bf16[8,48] = weight "q"[0:8] ~cut=8,16,2,8,48)"), text.npos)
+      << text;
+  EXPECT_NE(text.find("state  @kv: f32[64,2,1,8]"), text.npos);
+}
+
+TEST(Shard, WhatAnotherNodeReadsStaysWhole) {
+  std::string text(kLayer);
+  const std::string read_twice = "%12: f32[T,80] = glu %10, %11 {activation=silu, first=0}\n";
+  text.replace(text.find(read_twice), read_twice.size(),
+               "%12: f32[T,80] = glu %10, %10 {activation=silu, first=0}\n"
+               "%20: f32[T,80] = add %11, %12\n");
+  text.replace(text.find("linear %12, @down"), 17, "linear %20, @down");
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_NE(to_text(shard(*graph, 2)).find("@gate/ranks"), std::string::npos)
+      << "every reader is within";
+  text.replace(text.find("return %16"), 10, "return %20");
+  graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  ShardReport report;
+  EXPECT_EQ(to_text(shard(*graph, 2, &report)).find("@gate/ranks"), std::string::npos);
+  EXPECT_EQ(report.feed_forwards, 0u);
+}
+
+TEST(Shard, GraphsOfOneProgramShareStates) {
+  Graph whole = layer();
+  for (Node& node : whole.nodes) {
+    // Nobody cuts heads whose queries are added to something else.
+    if (auto* attention = std::get_if<Attention>(&node.op)) attention->scale = 0.5f;
+  }
+  EXPECT_TRUE(shard_all({layer(), whole}, 2));
+  std::string text(kLayer);
+  text.replace(text.find("%8: f32[T,48] = linear %7"), 25, "%8: f32[T,48] = linear %3");
+  text.replace(text.find("return %16"), 10, "return %7");
+  const auto other = parse_graph(text);
+  ASSERT_TRUE(other) << other.error().message;
+  const auto both = shard_all({layer(), *other}, 2);
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().message,
+            "The state \"kv\" would be cut in another way for other steps of the model: it runs on "
+            "one GPU only.");
+}
+
+TEST(RankCut, RowsThatAreNotThereAreZeros) {
+  const RankCut cut = {.each = 40, .group = 40, .total = 100};
+  EXPECT_EQ(cut.first(2), 80u);
+  EXPECT_EQ(cut.end(2), 100u);
+  EXPECT_EQ(cut.end(3), cut.first(3));
+  TensorDesc matrix{.name = "w", .shape = {40, 8}, .dtype = DType::kBF16};
+  Weight weight{{WeightPart("w", 4, 40)}};
+  weight.parts[0].cut = cut;
+  weight.column_cut = {.each = 8, .group = 8, .total = 12};
+  matrix.recipe = weight;
+  const auto part_of = [&](uint32_t rank) {
+    return std::get<Weight>(of_rank(matrix, rank).recipe);
+  };
+  EXPECT_EQ(part_of(0).parts[0].first_row, 4u);
+  EXPECT_EQ(part_of(0).parts[0].zeros, 0u);
+  EXPECT_EQ(part_of(0).columns, (ColumnRange{0, 8, 12}));
+  EXPECT_EQ(part_of(2).parts[0].first_row, 84u);
+  EXPECT_EQ(part_of(2).parts[0].zeros, 20u);
+  EXPECT_EQ(part_of(1).columns, (ColumnRange{8, 4, 12}));
+  EXPECT_EQ(part_of(3).parts[0].zeros, 40u);
+  EXPECT_EQ(part_of(3).columns, (ColumnRange{0, 0, 12}));
+}
+
+}  // namespace
+}  // namespace tokamak

@@ -1,0 +1,46 @@
+// Ops in which the ranks of a model work together: devices that each have a part of its weights.
+// The pass that cuts a graph makes them (compile/shard.h).
+//
+// Every rank runs the same graph on the same rows. All but what stands between a cut product and
+// one of these ops has the same bits on every rank.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace tokamak {
+
+inline constexpr uint32_t kMaxRanks = 8;
+
+/// y = r + the sum of every rank's x, in the order of the ranks, of each its parts one after the
+/// other (SplitLinear). `last`: no rank goes on before all have read what it gave; where it is not
+/// set, that is known at the next collective op.
+///                                              (x [T, parts*n], r? [T, n]) -> [T, n]
+struct AllReduce {
+  static constexpr std::string_view kName = "all_reduce";
+  uint32_t ranks = 1;
+  uint32_t parts = 1;
+  bool last = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("ranks", op.ranks);
+    visit("parts", op.parts);
+    visit("last", op.last);
+  }
+  bool operator==(const AllReduce&) const = default;
+};
+
+/// The columns of every rank's x, one rank after the other, as far as `columns` of them.
+///                                              (x [T, n]) -> [T, columns]
+struct AllGather {
+  static constexpr std::string_view kName = "all_gather";
+  uint32_t ranks = 1;
+  uint32_t columns = 1;
+  bool last = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("ranks", op.ranks);
+    visit("columns", op.columns);
+    visit("last", op.last);
+  }
+  bool operator==(const AllGather&) const = default;
+};
+
+}  // namespace tokamak

@@ -1,0 +1,38 @@
+// The shape rules of collective_ops.h.
+#pragma once
+#include "graph/expert_shapes.h"
+
+namespace tokamak {
+
+struct CollectiveRules : ExpertRules {
+  using ExpertRules::operator();
+
+  Result<void> ranks(uint32_t count) const {
+    if (count >= 1 && count <= kMaxRanks) return {};
+    return wrong(0, fmt::format("that of 1 to {} ranks, not of {}", kMaxRanks, count));
+  }
+  Outputs operator()(const AllReduce& op) const {
+    TOK_TRY(count(1, 2));
+    TOK_TRY(ranks(op.ranks));
+    TOK_TRY(activation(0));
+    const Dim parts{op.parts};
+    if (parts == 0 || in[0]->shape[1] % parts != 0) {
+      return wrong(0, fmt::format("columns in {} parts", op.parts));
+    }
+    const TensorDesc sum = matrix(in[0]->shape[0], in[0]->shape[1] / parts);
+    if (in.size() == 2) TOK_TRY(like(1, sum));
+    return {{sum}};
+  }
+  Outputs operator()(const AllGather& op) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(ranks(op.ranks));
+    TOK_TRY(activation(0));
+    const Dim all = Dim{op.ranks} * in[0]->shape[1];
+    if (op.columns == 0 || Dim{op.columns} > all) {
+      return wrong(0, fmt::format("at least {} columns together", op.columns));
+    }
+    return {{matrix(in[0]->shape[0], Dim{op.columns})}};
+  }
+};
+
+}  // namespace tokamak

@@ -1,0 +1,1 @@
+alias Part = vec4<f32>;

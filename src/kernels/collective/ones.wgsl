@@ -1,0 +1,1 @@
+alias Part = f32;
