@@ -108,6 +108,8 @@ export async function serve(): Promise<PagesServer> {
       "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
       "Content-Length": end - start + 1,
       "Accept-Ranges": "bytes",
+      // The package may be on another origin than a page, as on a CDN.
+      ...(request.url?.startsWith("/package/") && { "Access-Control-Allow-Origin": "*" }),
       ...(range && { "Content-Range": `bytes ${start}-${end}/${size}` }),
     });
     if (request.method === "HEAD" || size === 0) response.end();

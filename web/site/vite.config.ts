@@ -1,7 +1,6 @@
-// The pages. Beside them go the built-in model, the modules' twins for browsers that cannot suspend them,
-// and a service worker that knows every file, so that all of it works offline after one visit.
+// The pages. Beside them go the built-in model and a service worker that knows every file, so that what was used works offline.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Plugin, defineConfig } from "vite";
 import { docs } from "./docs.ts";
@@ -14,7 +13,7 @@ const root = join(here, "../..");
 const dist = join(here, "dist");
 const MODEL = join(root, "models/storyteller");
 /** The files that the service worker keeps once somebody has needed them. */
-const LATER = /_whole(\.asyncify)?\.wasm$|assets\/sqlite/;
+const LATER = /_whole(\.asyncify)?-[-\w]+\.wasm$|assets\/sqlite/;
 const MODEL_FILES = /\.(json|jinja|safetensors)$/;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 
@@ -25,7 +24,7 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** The model, and what tokamak-web expects beside its module. */
+/** The model beside the site. */
 function copied(): Plugin {
   return {
     name: "copied",
@@ -35,10 +34,6 @@ function copied(): Plugin {
         recursive: true,
         filter: (from) => from === MODEL || MODEL_FILES.test(from),
       });
-      for (const name of ["tokamak_web.asyncify.wasm", "tokamak_web_whole.asyncify.wasm"]) {
-        const twin = join(here, "../tokamak-web/dist", name);
-        if (existsSync(twin)) cpSync(twin, join(dist, "assets", name));
-      }
     },
   };
 }
@@ -73,8 +68,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rollupOptions: {
       input: pages.map((name) => join(here, name)),
-      // tokamak-web looks for the module's twin by the module's name.
-      output: { assetFileNames: (asset) => (asset.names[0]?.endsWith(".wasm") ? "assets/[name][extname]" : "assets/[name]-[hash][extname]") },
     },
   },
   plugins: [headOfPages(), docs(root), goldens(root), profilePage(root), copied(), offline()],
