@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type Plugin, defineConfig } from "vite";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
 import { docs } from "./docs.ts";
 import { goldens } from "./goldens.ts";
 import { headOfPages } from "./head.ts";
@@ -12,8 +13,9 @@ const here = import.meta.dirname;
 const root = join(here, "../..");
 const dist = join(here, "dist");
 const MODEL = join(root, "models/storyteller");
-/** The files that the service worker keeps once somebody has needed them. */
-const LATER = /_whole(\.asyncify)?-[-\w]+\.wasm$|assets\/sqlite/;
+/** The files that the service worker keeps once somebody has needed them, and those that it leaves alone. */
+const LATER = /\.wasm$|assets\/sqlite|^docs\/|^goldens\.json$/;
+const NEVER = /^models\/|^sw\.js$|^_headers$/;
 const MODEL_FILES = /\.(json|jinja|safetensors)$/;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 
@@ -46,7 +48,7 @@ function offline(): Plugin {
     enforce: "post",
     closeBundle: () => {
       const hash = createHash("sha256");
-      const files = filesBelow(dist).filter((name) => name !== "sw.js");
+      const files = filesBelow(dist).filter((name) => !NEVER.test(name));
       for (const name of files) hash.update(name).update(readFileSync(join(dist, name)));
       const text = readFileSync(join(here, "src/sw.js"), "utf8")
         .replace("__VERSION__", hash.digest("hex").slice(0, 16))
@@ -70,5 +72,6 @@ export default defineConfig({
       input: pages.map((name) => join(here, name)),
     },
   },
+  test: { include: ["test/**/*.test.ts"] },
   plugins: [headOfPages(), docs(root), goldens(root), profilePage(root), copied(), offline()],
 });

@@ -151,6 +151,6 @@ form.addEventListener("submit", (event) => {
 });
 stop.addEventListener("click", () => abort?.abort());
 
-startPage("bench");
+startPage();
 byId("bench").append(form, results, other.element);
 void mountOpener(open, opened).start();

@@ -94,7 +94,7 @@ async function show(engine: Look): Promise<void> {
   byId("kernels").replaceChildren(compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
 }
 
-startPage("kernels");
+startPage();
 const panel = mountOpener(look, (engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error)), {
   options: () => {
     const assumed = device.device();

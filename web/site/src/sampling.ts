@@ -1,6 +1,7 @@
 // The panel of sampling settings, each with what it means. Empty fields are as the model recommends.
 import type { GenerateOptions } from "tokamak-web";
 import { h } from "./dom.ts";
+import { forget, keep, kept as keptText } from "./kept.ts";
 
 interface Setting {
   name: "maxTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
@@ -31,7 +32,7 @@ export interface Sampling {
 }
 
 export function sampling(): Sampling {
-  const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Record<string, number>;
+  const kept = JSON.parse(keptText(KEY) ?? "{}") as Record<string, number>;
   const inputs = new Map<Setting["name"], HTMLInputElement>();
   const values = (): GenerateOptions => {
     const found: Record<string, number> = {};
@@ -43,14 +44,14 @@ export function sampling(): Sampling {
   const rows = SETTINGS.map(({ name, title, meaning, min, max, step }) => {
     const id = `sampling-${name}`;
     const input = h("input", { id, type: "number", min, max, step, value: kept[name], "aria-describedby": `${id}-meaning` });
-    input.addEventListener("change", () => localStorage.setItem(KEY, JSON.stringify(values())));
+    input.addEventListener("change", () => keep(KEY, JSON.stringify(values())));
     inputs.set(name, input);
     return h("div", { class: "setting" }, h("label", { for: id }, title), input, h("p", { class: "hint", id: `${id}-meaning` }, meaning));
   });
   const reset = h("button", { type: "button", class: "quiet" }, "As the model recommends");
   reset.addEventListener("click", () => {
     for (const input of inputs.values()) input.value = "";
-    localStorage.removeItem(KEY);
+    forget(KEY);
   });
   return {
     element: h("details", { class: "panel" }, h("summary", {}, "Settings"), ...rows, reset),

@@ -112,7 +112,7 @@ function show(engine: Engine): Panel {
   };
 }
 
-startPage("timeline");
+startPage();
 let panel: Panel | null = null;
 void mountOpener(open, (engine) => {
   panel?.end();

@@ -166,7 +166,7 @@ save.addEventListener("click", () => {
   download("tokamak-validate.json", JSON.stringify({ model: facts, adapter, browser: navigator.userAgent, outcomes, selfTest }, null, 1));
 });
 
-startPage("validate");
+startPage();
 byId("validate").append(
   h("div", { class: "row" }, runPrompts, runKernels, stop),
   bar,
