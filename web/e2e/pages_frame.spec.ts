@@ -59,3 +59,25 @@ test("the first page writes a story, and its address replays it", async ({ conte
   await page.goto(page.url().replace(/k=\w+/, "k=abc"));
   await expect(status).toContainText("Other tokens than in the link");
 });
+
+test("without a GPU a page is on the processor and says why, or one click away from it", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}chat.html?model=${server.address}tiny/`); // a software driver, which is no GPU
+  await expect(page.locator("#model-status")).toContainText("on the processor");
+  await expect(page.getByText("This browser has no GPU for the model, so it runs on the processor")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Try WebGPU all the same" })).toHaveAttribute("href", /chat\.html\?model=.*&webgpu$/);
+  await expect(page.getByRole("link", { name: "how WebGPU is switched on" })).toHaveAttribute("href", /docs\/troubleshooting\.html#a-browser-without-webgpu$/);
+  await page.goto(`${server.address}kernels.html?model=${server.address}tiny/`);
+  await expect(page.getByLabel("Device")).toHaveValue("4");
+  await page.getByRole("listbox").focus();
+  await page.keyboard.press("Home");
+  await expect(page.locator("pre")).toContainText("@compute");
+
+  await page.route(/\/worker[-\w]*\.js$/, async (route) => {
+    const body = `Object.defineProperty(navigator, "gpu", { value: undefined });${await (await route.fetch()).text()}`;
+    await route.fulfill({ contentType: "text/javascript", body });
+  });
+  await page.goto(`${server.address}chat.html?webgpu&model=${server.address}tiny/`);
+  await page.getByRole("link", { name: "Run it on the processor" }).click();
+  await expect(page.locator("#model-status")).toContainText("on the processor");
+});

@@ -7,6 +7,7 @@ import { deviceChoice } from "./kernels/device.ts";
 import { kernelDetail } from "./kernels/detail.ts";
 import { type KernelList, kernelList } from "./kernels/list.ts";
 import { seconds } from "./numbers.ts";
+import { settings } from "./asked.ts";
 import { mountOpener } from "./opener.ts";
 import { showError, startPage } from "./shell.ts";
 
@@ -88,6 +89,8 @@ function compilePanel(engine: Look, catalogue: Catalogue, list: KernelList): HTM
 const device = deviceChoice(() => void panel.start());
 
 async function show(engine: Look): Promise<void> {
+  // The processor runs no WGSL: the texts are shown for a device that is common, unless the address asks for the processor.
+  if (engine.adapter.backend === "cpu" && settings().options.backend === undefined && device.assume()) return panel.start();
   const catalogue = await catalogueOf(engine);
   const detail = kernelDetail(engine, catalogue);
   const list = kernelList(catalogue.kernels, detail.show);

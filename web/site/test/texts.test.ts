@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { settledLength } from "../src/answer_view.ts";
 import { partsOf } from "../src/reasoning.ts";
+import { commonLength, modelOf } from "../src/same_model.ts";
 import { linkOf, markOf, storyOf } from "../src/replay_link.ts";
 
 test.each([
@@ -27,4 +28,12 @@ test("a story's address has its prompt, seed and mark; anything else is no story
   expect(markOf([1, 2])).not.toBe(markOf([2, 1]));
   for (const hash of ["", "#p=Once", "#s=7", "#p=Once&s=-1", "#p=Once&s=x"]) expect(storyOf(hash)).toBeNull();
   expect(storyOf("#p=Once&s=7&n=1000000")).toEqual({ prompt: "Once", seed: 7, tokens: 1000 });
+});
+
+test("builds of the same model are told from other models", () => {
+  for (const name of ["Qwen/Qwen3-0.6B", "onnx-community/Qwen3-0.6B-ONNX", "Qwen3-0.6B-q4f16_1-MLC", "unsloth/Qwen3-0.6B-GGUF", "https://x.invalid/Qwen3-0.6B-Q4_0.gguf"]) {
+    expect(modelOf(name)).toBe("qwen3-0.6b");
+  }
+  expect(modelOf("built-in")).toBe("built-in");
+  expect([commonLength("abc", "abd"), commonLength("", "a")]).toEqual([2, 0]);
 });
