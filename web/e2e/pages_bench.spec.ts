@@ -1,6 +1,6 @@
 // The page that measures speed, and shows it only where the results are right.
 import { readFileSync } from "node:fs";
-import type { BenchReport } from "../site/src/bench_report.ts";
+import type { BenchReport } from "tokamak-web";
 import { standIn } from "./golden_tiny.ts";
 import { checkLooks, expect, test } from "./pages.ts";
 
@@ -170,4 +170,8 @@ test("only the page bench may load another engine's code", async ({ request, ser
   const policyOf = async (name: string) => /Content-Security-Policy" content="([^"]*)"/.exec(await (await request.get(`${server.address}${name}.html`)).text())![1]!;
   expect(await policyOf("bench")).toMatch(/script-src 'self' 'wasm-unsafe-eval' 'sha256-[^ ;]+' https:\/\/cdn\.jsdelivr\.net;/);
   for (const name of ["index", "chat", "memory", "validate", "docs"]) expect(await policyOf(name)).toMatch(/script-src 'self' 'wasm-unsafe-eval' 'sha256-[^ ;]+';/);
+  // A Worker has the policy of its own answer.
+  const headers = await (await request.get(`${server.address}_headers`)).text();
+  expect(headers).toMatch(/^\/assets\/\*\n {2}Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'/m);
+  expect(headers).not.toContain("jsdelivr");
 });

@@ -54,6 +54,15 @@ function header(current: string): string {
 const NOSCRIPT = `
       <noscript><p class="error">This page needs JavaScript: the engine is a WebAssembly module that a script of this page runs, in this tab. Nothing is sent anywhere.</p></noscript>`;
 
+/** For hosts that read `_headers`: a Worker has the policy of its own answer, and names with a hash are kept for good. */
+export const HEADERS = `/*
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+/assets/*
+  Content-Security-Policy: ${policy(false)}
+  Cache-Control: public, max-age=31536000, immutable
+`;
+
 /** Puts them there before vite looks for what the page loads. */
 export function headOfPages(): Plugin {
   return {

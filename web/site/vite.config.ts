@@ -6,7 +6,7 @@ import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { docs } from "./docs.ts";
 import { goldens } from "./goldens.ts";
-import { headOfPages } from "./head.ts";
+import { HEADERS, headOfPages } from "./head.ts";
 import { profilePage } from "./profile_page.ts";
 
 const here = import.meta.dirname;
@@ -26,12 +26,13 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** The model beside the site. */
+/** The model and the rules for headers beside the site. */
 function copied(): Plugin {
   return {
     name: "copied",
     apply: "build",
     writeBundle: () => {
+      writeFileSync(join(dist, "_headers"), HEADERS);
       cpSync(MODEL, join(dist, "models/storyteller"), {
         recursive: true,
         filter: (from) => from === MODEL || MODEL_FILES.test(from),

@@ -2,7 +2,7 @@
 import { type Look, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Compiler, openCompiler } from "./kernels/compile.ts";
-import { type Catalogue, type Kernel, type KernelText, catalogueOf } from "./kernels/data.ts";
+import { type Catalogue, type Kernel, catalogueOf } from "./kernels/data.ts";
 import { deviceChoice } from "./kernels/device.ts";
 import { kernelDetail } from "./kernels/detail.ts";
 import { type KernelList, kernelList } from "./kernels/list.ts";
@@ -15,7 +15,7 @@ import { showError, startPage } from "./shell.ts";
 async function textsOf(kernel: Kernel, engine: Look): Promise<Set<string>> {
   const texts = new Set<string>();
   for (const place of kernel.launches) {
-    const { wgsl } = (await engine.kernel(place)) as KernelText;
+    const { wgsl } = await engine.kernel(place);
     if (wgsl) texts.add(wgsl);
   }
   return texts;

@@ -1,11 +1,11 @@
 // The page that tells whether this device computes right.
-import { type Engine, open } from "tokamak-web";
+import { type Engine, type KernelTest, type SelfTestReport, open } from "tokamak-web";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
 import { reportText, resultOf } from "./report.ts";
 import { showError, startPage } from "./shell.ts";
-import { type Golden, type Outcome, type SelfTest, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
+import { type Golden, type Outcome, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
 import { outcomeDetails } from "./outcome.ts";
 
 /** Prompts of more tokens than this take the CPU minutes. */
@@ -17,7 +17,7 @@ let engine: Engine | null = null;
 let model = "";
 let goldens: Golden[] = [];
 let outcomes: Outcome[] = [];
-let selfTest: SelfTest | null = null;
+let selfTest: SelfTestReport | null = null;
 let abort: AbortController | null = null;
 
 const runPrompts = h("button", { type: "button", disabled: true }, "Check the answers");
@@ -104,17 +104,17 @@ async function checkPrompts(on: Engine, signal: AbortSignal): Promise<void> {
   }
 }
 
-function drawKernels({ kernels, seconds: time }: SelfTest): void {
+function drawKernels({ kernels, seconds: time }: SelfTestReport): void {
   const wrong = kernels.filter(({ failure }) => failure);
   const skipped = kernels.filter((one) => !one.failure && one.skipped);
   const right = kernels.length - wrong.length - skipped.length;
   const text = `${right} right, ${wrong.length} wrong, ${skipped.length} not for this device, in ${seconds(time)}.`;
-  const row = ({ kernel, cases, failure, skipped: why }: SelfTest["kernels"][number]) => [
+  const row = ({ kernel, cases, failure, skipped: why }: KernelTest) => [
     h("code", {}, kernel),
     failure || why ? "" : cases,
     failure ? h("span", { class: "wrong" }, `✗ ${failure}`) : why ? h("span", { class: "faint" }, why) : h("span", { class: "right" }, "✓ right"),
   ];
-  const all = (list: SelfTest["kernels"], label: string) =>
+  const all = (list: KernelTest[], label: string) =>
     h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, table(["Kernel", "Cases", "Result"], list.map(row)));
   kernelPlace.replaceChildren(
     h("h2", {}, "Kernels"),
@@ -133,7 +133,7 @@ async function checkKernels(on: Engine, signal: AbortSignal): Promise<void> {
       status.textContent = `Kernel ${done + 1} of ${total} …`;
     },
   });
-  selfTest = found as SelfTest;
+  selfTest = found;
   drawKernels(selfTest);
 }
 
