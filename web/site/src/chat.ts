@@ -1,5 +1,5 @@
 // The chat page: conversations with the open model, kept in this browser.
-import { type Engine, type Message, type Part, type Run, open } from "tokamak-web";
+import { type Engine, type Logprob, type Run, open } from "tokamak-web";
 import { type AnswerView, answerView } from "./answer_view.ts";
 import { settings as asked } from "./asked.ts";
 import { attachments } from "./attachments.ts";
@@ -12,8 +12,10 @@ import { forget, keep as keepText, kept } from "./kept.ts";
 import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
 import { figure, seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
+import { begin } from "./prompts.ts";
 import { sampling } from "./sampling.ts";
 import { showError, startPage } from "./shell.ts";
+import { ALTERNATIVES, type TokenOfAnswer, tokenView, tokensOf } from "./token_view.ts";
 import { type TurnActions, turnElement, welcome } from "./turns.ts";
 
 const DEFAULT_TOKENS = 512;
@@ -31,6 +33,8 @@ let writing: { conversation: Conversation; run: Run | null } | null = null;
 /** A question was sent before the model was open. */
 let isWaiting = false;
 let current: Conversation = create();
+/** The tokens of answers that were written with their probabilities, and the text before them. */
+const tokensOfTurns = new WeakMap<Turn, { before: string; tokens: TokenOfAnswer[] }>();
 
 const log = h("div", { class: "log", role: "region", "aria-label": "Conversation" });
 /** Whole sentences of the answer, for those who hear the page. */
@@ -57,6 +61,19 @@ function drawLog(): void {
   const { turns } = current;
   if (turns.length === 0) log.replaceChildren(welcome(ask));
   else log.replaceChildren(...turns.map((turn, index) => turnElement(turn, index, index === turns.length - 1, actions)));
+  showTokens();
+}
+
+/** Shows the last answer by its tokens, where they are known and wanted. */
+function showTokens(): void {
+  const turn = current.turns.at(-1);
+  const known = turn && settings.wantsTokens() && !writing && tokensOfTurns.get(turn);
+  if (!turn || !known || !engine) return;
+  const goOn = (before: string, text: string) => {
+    turn.content = known.before + before + text;
+    void answer(turn);
+  };
+  log.lastElementChild?.querySelector(".answer")?.replaceChildren(known.before, tokenView(engine, known.tokens, goOn));
 }
 
 function show(conversation: Conversation): void {
@@ -99,14 +116,6 @@ async function editImages(turns: Turn[]): Promise<void> {
   await forgetImages(turns.flatMap((turn) => turn.images ?? []));
 }
 
-/** The images, then the text, as models were trained on; a model that does not see gets the text alone. */
-async function messageOf({ role, content, images = [] }: Turn, sees: boolean): Promise<Message> {
-  const files = sees ? (await Promise.all(images.map(imageOf))).filter((image) => image !== undefined) : [];
-  if (files.length === 0) return { role, content };
-  const parts: Part[] = files.map((image) => ({ type: "image", image }));
-  return { role, content: [...parts, { type: "text", text: content }] };
-}
-
 /** The turns, with what the memory knows before the last one; the answer says so. */
 async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Turn[]> {
   const last = turns.at(-1);
@@ -114,14 +123,6 @@ async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Tur
   if (!last || !found) return turns;
   answer.memory = { context: found.context, sources: [...new Set(found.records.map(({ source, title }) => source || title))] };
   return [...turns.slice(0, -1), { ...last, content: `${found.context}\n${last.content}` }];
-}
-
-/** Begins what the model continues: a chat, whose last turn may be an answer so far, or for a model without a template the text so far. */
-async function begin(own: Engine, turns: Turn[]): Promise<Run> {
-  const options = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
-  if (!own.model.hasTemplate) return own.generate(turns.map(({ content }) => content).join("\n"), options);
-  const goesOn = turns.at(-1)?.role === "assistant" && { templateVariables: { continue_final_message: true, add_generation_prompt: false } };
-  return own.chat(await Promise.all(turns.map((turn) => messageOf(turn, own.model.sees))), { ...options, ...goesOn });
 }
 
 /** Has the model answer the last question, or go on with `cut`, an answer that was not finished. */
@@ -142,8 +143,11 @@ async function answer(cut?: Turn): Promise<void> {
   busy();
   try {
     const turns = cut && turn.content !== "" ? conversation.turns : await withMemory(own, conversation.turns.slice(0, -1), turn);
-    writing.run = await begin(own, turns);
-    await stream(writing.run, turn, conversation, view);
+    const wantsTokens = settings.wantsTokens();
+    const before = turn.content;
+    writing.run = await begin(own, turns, { maxTokens: DEFAULT_TOKENS, ...settings.values(), ...(wantsTokens && { logprobs: ALTERNATIVES }) });
+    const { ids, logprobs } = await stream(writing.run, turn, conversation, view);
+    if (wantsTokens) tokensOfTurns.set(turn, { before, tokens: await tokensOf(own, ids, logprobs) });
   } catch (error) {
     if (turn.content === "") conversation.turns = conversation.turns.filter((one) => one !== turn);
     showError(byId("chat"), error);
@@ -157,13 +161,15 @@ async function answer(cut?: Turn): Promise<void> {
   }
 }
 
-async function stream(run: Run, turn: Turn, conversation: Conversation, view: AnswerView): Promise<void> {
+async function stream(run: Run, turn: Turn, conversation: Conversation, view: AnswerView): Promise<{ ids: number[]; logprobs: Logprob[] }> {
+  const logprobs: Logprob[] = [];
   const started = performance.now();
   let first = 0, tokens = 0, drawnAt = 0, keptAt = started, said = turn.content.length;
   for await (const piece of run) {
     const now = performance.now();
     first ||= now;
     tokens += piece.ids.length;
+    logprobs.push(...(piece.logprobs ?? []));
     turn.content += piece.text;
     if (now - drawnAt > REDRAW_MS) {
       drawnAt = now;
@@ -189,6 +195,7 @@ async function stream(run: Run, turn: Turn, conversation: Conversation, view: An
     `${result.tokens} tokens${rate}; first after ${seconds((first - started) / 1000)}; ` +
     `prompt of ${result.promptTokens} tokens${reused}. ${{ end: "", stop: "", length: "The answer was cut at its longest.", context: "The context is full.", cancelled: "Stopped.", grammar: "" }[result.finish]}`;
   spoken.textContent = turn.content.slice(said);
+  return { ids: result.ids, logprobs };
 }
 
 function busy(): void {

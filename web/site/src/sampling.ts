@@ -23,12 +23,15 @@ const SETTINGS: Setting[] = [
 ];
 
 const KEY = "tokamak.sampling";
+const TOKENS = "tokamak.tokens";
 
 export interface Sampling {
   readonly element: HTMLElement;
   /** Shows what the model recommends where nothing is set. */
   recommend(defaults: GenerateOptions): void;
   values(): GenerateOptions;
+  /** Whether each token's probability is wanted. */
+  wantsTokens(): boolean;
 }
 
 export function sampling(): Sampling {
@@ -48,13 +51,15 @@ export function sampling(): Sampling {
     inputs.set(name, input);
     return h("div", { class: "setting" }, h("label", { for: id }, title), input, h("p", { class: "hint", id: `${id}-meaning` }, meaning));
   });
+  const tokens = h("input", { type: "checkbox", id: "sampling-tokens", checked: keptText(TOKENS) !== null });
+  tokens.addEventListener("change", () => (tokens.checked ? keep(TOKENS, "") : forget(TOKENS)));
   const reset = h("button", { type: "button", class: "quiet" }, "As the model recommends");
   reset.addEventListener("click", () => {
     for (const input of inputs.values()) input.value = "";
     forget(KEY);
   });
   return {
-    element: h("details", { class: "panel" }, h("summary", {}, "Settings"), ...rows, reset),
+    element: h("details", { class: "panel" }, h("summary", {}, "Settings"), h("label", { class: "check" }, tokens, "Words by their probability"), ...rows, reset),
     recommend: (defaults) => {
       for (const [name, input] of inputs) {
         const value = (defaults as Record<string, unknown>)[name];
@@ -62,5 +67,6 @@ export function sampling(): Sampling {
       }
     },
     values,
+    wantsTokens: () => tokens.checked,
   };
 }

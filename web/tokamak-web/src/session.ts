@@ -207,7 +207,11 @@ export class Session {
       wait,
       event: (kind, values) => this.#reported(kind, values),
       play: (id, samples) => this.#sounds.play(id, samples),
-      device: { lost: told("lost"), restored: told("restored") },
+      device: {
+        lost: told("lost"),
+        restored: told("restored"),
+        compiling: (loaded, total) => this.#progress?.({ phase: "compile", loaded, total, cached: false }),
+      },
       tell: told("notice"),
     });
   }
