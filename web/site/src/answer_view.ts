@@ -2,9 +2,10 @@
 // block is laid out anew.
 import MarkdownIt from "markdown-it";
 import { h } from "./dom.ts";
+import { highlighted } from "./highlight.ts";
 import { partsOf } from "./reasoning.ts";
 
-const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, highlight: highlighted });
 const { rules } = markdown.renderer;
 const plainFence = rules["fence"];
 rules["fence"] = (tokens, at, ...rest) => {

@@ -2,6 +2,8 @@
 import { type Engine, type Generation, type Run, open } from "tokamak-web";
 import { BUILTIN, settings, sourceOf } from "./asked.ts";
 import { copyButton, byId, h } from "./dom.ts";
+import { highlighted } from "./highlight.ts";
+import type { Plan } from "./kernels/data.ts";
 import { figure } from "./numbers.ts";
 import { placeOf, progressText } from "./opening.ts";
 import { type Story, linkOf, markOf, storyOf } from "./replay_link.ts";
@@ -13,6 +15,8 @@ const PROMPTS = ["Once upon a time", "There was once a king who", "Long ago, by 
 /** Bars of the strip: the last tokens that came, each as high as the time that it took. */
 const BARS = 64;
 const BAR_PX = 40;
+/** The colours that the style sheet has for kinds. */
+const COLOURS = 6;
 
 let engine: Engine | null = null;
 let run: Run | null = null;
@@ -25,6 +29,17 @@ const stop = h("button", { type: "button", class: "quiet", onclick: () => run?.c
 const another = h("button", { type: "button", class: "quiet", onclick: () => void write(fresh()) }, "Another story");
 const link = copyButton(() => location.href, "Copy a link to this story");
 const chat = h("a", { class: "button", href: "./chat.html" }, "Chat with it");
+
+/** The kernels of a token in their order, each operation in a colour of its own. */
+async function drawKernels(own: Engine): Promise<void> {
+  const { phases } = (await own.inspect("plan", { form: "json" })) as Plan;
+  const steps = (phases.find(({ max_tokens }) => max_tokens === 1) ?? phases.at(-1))?.steps ?? [];
+  const ops = [...new Set(steps.map(({ op }) => op))];
+  byId("kernel-row").replaceChildren(...steps.map(({ op }) => h("span", { class: `colour${ops.indexOf(op) % COLOURS}`, title: op })));
+  byId("kernel-words").replaceChildren(
+    `Above, the time of the tokens that came together; below it the ${steps.length} kernels of each, of ${ops.length} kinds. `,
+    h("a", { href: "./timeline.html" }, "See them one by one"), ".");
+}
 
 const fresh = (): Story => ({
   prompt: PROMPTS[Math.floor(Math.random() * PROMPTS.length)]!,
@@ -91,6 +106,7 @@ async function start(): Promise<void> {
   }
   status.textContent = "";
   void keepOffline({ module: { isWhole: false, isTwin: engine.adapter.waiting === "asyncify" } }).catch(() => undefined);
+  void drawKernels(engine).catch(() => undefined);
   await write(storyOf(location.hash) ?? fresh());
 }
 
@@ -102,7 +118,17 @@ addEventListener("hashchange", () => {
   if (asked) void write(asked);
 });
 for (const code of document.querySelectorAll<HTMLElement>("pre > code.language-js")) {
-  const example = exampleOf(code.textContent ?? "");
+  const source = code.textContent ?? "";
+  code.innerHTML = highlighted(source, "js");
+  const example = exampleOf(source);
   if (example && code.parentElement) makeRunnable(code.parentElement, "./", example);
 }
-void start();
+// Who saves data is asked before 18 MB are fetched.
+const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+if (connection?.saveData) {
+  const begin = h("button", { type: "button", onclick: () => (begin.remove(), void start()) }, "Write a story (18 MB)");
+  status.textContent = "";
+  byId("story-actions").prepend(begin);
+} else {
+  void start();
+}

@@ -165,6 +165,7 @@ export function opener<T extends Look>(
     withSignal(async (signal) => {
       title.textContent = shortName(chosen.title);
       const further = options(chosen.title);
+      if (bytesOf(chosen.source) > LARGE_BYTES) await closeLast(); // as after a check: there may be no room for two
       const next = await begin(chosen.source, {
         ...asked.options,
         ...further,
@@ -221,6 +222,10 @@ export function opener<T extends Look>(
     },
   };
 }
+
+/** The bytes of files that a visitor has chosen; of other sources the check tells. */
+const bytesOf = (source: Source) => (Array.isArray(source) ? source.reduce((sum, { size }) => sum + size, 0) : 0);
+const LARGE_BYTES = 500e6;
 
 /** The last part of an address, and of other names all. */
 const shortName = (name: string) => (/^[a-z]+:/.test(name) ? name.split("/").filter(Boolean).at(-1)! : name);

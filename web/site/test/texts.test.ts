@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { settledLength } from "../src/answer_view.ts";
 import { partsOf } from "../src/reasoning.ts";
+import { highlighted } from "../src/highlight.ts";
 import { commonLength, modelOf } from "../src/same_model.ts";
 import { linkOf, markOf, storyOf } from "../src/replay_link.ts";
 
@@ -36,4 +37,13 @@ test("builds of the same model are told from other models", () => {
   }
   expect(modelOf("built-in")).toBe("built-in");
   expect([commonLength("abc", "abd"), commonLength("", "a")]).toEqual([2, 0]);
+});
+
+test("code is coloured, and nothing of it becomes markup", () => {
+  expect(highlighted('if (a < 1.5) f("<b>"); // </pre>', "js")).toBe(
+    '<span class="code-word">if</span> (a &lt; <span class="code-number">1.5</span>) f(<span class="code-string">"&lt;b&gt;"</span>); <span class="code-comment">// &lt;/pre&gt;</span>');
+  expect(highlighted("x = 1 # // y", "python")).toBe('x = <span class="code-number">1</span> <span class="code-comment"># // y</span>');
+  expect(highlighted("a /* open", "")).toBe('a <span class="code-comment">/* open</span>');
+  const code = "let s = 'it\\'s'; `a\n${b}` && 0xFF_u8 <= c;\n";
+  expect(highlighted(code, "rust").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&")).toBe(code);
 });
