@@ -17,7 +17,7 @@ export interface ModelList {
 
 /** `choose` opens the model of that name. */
 export function modelList(suggested: Suggested[], choose: (name: string) => void, failed: (error: unknown) => void): ModelList {
-  const list = h("ul", { class: "models", "aria-label": "Models to choose from" });
+  const list = h("ul", { class: "model-cards", "aria-label": "Models to choose from" });
   const used = h("p", { class: "hint" });
 
   function card(name: string, about: string, kept?: StoredModel): HTMLElement {

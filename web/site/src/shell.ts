@@ -14,6 +14,8 @@ function changeScheme(): void {
 
 /** Gives the page's header its functions; `base` leads to the site's files ("./" or "../"). */
 export function startPage(base = "./"): void {
+  // A phone shows a part of the links.
+  document.querySelector("header [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   document.querySelector(".scheme")?.addEventListener("click", changeScheme);
   if ("serviceWorker" in navigator && import.meta.env.PROD) {
     void registered(new URL(`${base}sw.js`, document.baseURI)).catch(() => undefined); // without it the page works online
