@@ -257,7 +257,12 @@ test("words stand with their probabilities, and an answer goes on from another o
   await page.locator("aside summary").press("Enter");
   await page.getByLabel("Words by their probability").check();
   await page.getByLabel("Longest answer").fill("16");
-  await page.getByLabel("Temperature").fill("0");
+  await page.getByRole("button", { name: "Wild" }).click();
+  await expect(page.getByLabel("Temperature")).toHaveValue("1.3");
+  await page.getByRole("button", { name: "Exact" }).click();
+  await expect(page.getByLabel("Temperature")).toHaveValue("0");
+  await expect(page.getByLabel("Min p")).toHaveValue("");
+  await expect(page.getByLabel("Longest answer")).toHaveValue("16");
   await page.getByRole("button", { name: "Tell me a story about a fox." }).click();
   const tokens = page.getByRole("group", { name: "Tokens of the answer" }).getByRole("button");
   await expect(tokens).toHaveCount(16);

@@ -22,6 +22,13 @@ const SETTINGS: Setting[] = [
   { name: "seed", title: "Seed", meaning: "The same number gives the same answer again; empty: another one each time.", min: 0, max: 2 ** 53 - 1, step: 1 },
 ];
 
+/** Settings at once: "Exact" has the most probable token each time. */
+const PRESETS: Record<string, Partial<Record<Setting["name"], number>>> = {
+  Exact: { temperature: 0 },
+  Balanced: { temperature: 0.7, topP: 0.9, minP: 0.02 },
+  Wild: { temperature: 1.3, topK: 0, topP: 1, minP: 0.05 },
+};
+
 const KEY = "tokamak.sampling";
 const TOKENS = "tokamak.tokens";
 
@@ -58,8 +65,18 @@ export function sampling(): Sampling {
     for (const input of inputs.values()) input.value = "";
     forget(KEY);
   });
+  const presets = Object.entries(PRESETS).map(([title, preset]) => {
+    const choose = () => {
+      for (const [name, input] of inputs) {
+        // The length and the seed are no matter of taste.
+        if (name !== "maxTokens" && name !== "seed") input.value = String(preset[name] ?? "");
+      }
+      keep(KEY, JSON.stringify(values()));
+    };
+    return h("button", { type: "button", class: "quiet", onclick: choose }, title);
+  });
   return {
-    element: h("details", { class: "panel" }, h("summary", {}, "Settings"), h("label", { class: "check" }, tokens, "Words by their probability"), ...rows, reset),
+    element: h("details", { class: "panel" }, h("summary", {}, "Settings"), h("label", { class: "check" }, tokens, "Words by their probability"), h("div", { class: "row presets", role: "group", "aria-label": "Presets" }, ...presets), ...rows, reset),
     recommend: (defaults) => {
       for (const [name, input] of inputs) {
         const value = (defaults as Record<string, unknown>)[name];
