@@ -219,7 +219,7 @@ test("the page follows the answer, unless its reader scrolls up", async ({ conte
 });
 
 /** An answer with all that models write, as it is kept. */
-const WRITTEN = "<think>\nHm.\n</think>\n\n## A heading\n\nSee https://example.org/ and\n\n```js\nlet a = 1;\n```\n";
+const WRITTEN = "<think>\nHm.\n</think>\n\n## A heading\n\nSee https://example.org/ and\n\n\\[ \\sum_{i=1}^n i = \\frac{n(n+1)}{2} \\]\n\n```js\nlet a = 1;\n```\n";
 
 test("an answer's reasoning is folded, its code copied, its links open elsewhere; what is deleted comes back", async ({ context, server }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -237,6 +237,7 @@ test("an answer's reasoning is folded, its code copied, its links open elsewhere
   await expect(answer.locator(".reasoning pre")).toHaveText("Hm.");
   const sizes = await answer.evaluate((turn) => ["h2:not(.who)", "p"].map((one) => parseFloat(getComputedStyle(turn.querySelector(`.text ${one}`)!).fontSize)));
   expect(sizes[0]!).toBeGreaterThan(sizes[1]!);
+  await expect(answer.locator("math munderover, math mfrac")).toHaveCount(2);
   const link = answer.getByRole("link", { name: "https://example.org/" });
   await expect(link).toHaveAttribute("target", "_blank");
   await expect(link).toHaveAttribute("rel", "noopener noreferrer");

@@ -146,7 +146,7 @@ test("timeline", async ({ open }) => {
   await page.keyboard.press("Home");
   await page.keyboard.press("Shift+ArrowRight");
   await page.locator(".chip strong").evaluate((name) => (name.textContent = "qwen3_qknorm"));
-  await pictures(page, "timeline", ".figures", ".figures");
+  await pictures(page, "timeline", "#opener", "#opener");
 });
 
 test("validate", async ({ context, server }) => {

@@ -3,6 +3,7 @@
 import MarkdownIt from "markdown-it";
 import { h } from "./dom.ts";
 import { highlighted } from "./highlight.ts";
+import { formulaAt, mathOf } from "./tex.ts";
 import { partsOf } from "./reasoning.ts";
 
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, highlight: highlighted });
@@ -13,6 +14,14 @@ rules["fence"] = (tokens, at, ...rest) => {
   const code = (plainFence?.(tokens, at, ...rest) ?? "").replace("<pre>", '<pre tabindex="0">');
   return `<div class="code"><div class="row"><span class="faint">${language}</span><button type="button" class="quiet" data-copies>Copy</button></div>${code}</div>`;
 };
+markdown.inline.ruler.before("escape", "formula", (state, silent) => {
+  const found = formulaAt(state.src, state.pos);
+  if (!found) return false;
+  if (!silent) Object.assign(state.push("formula", "math", 0), { content: found.tex, block: found.isBlock });
+  state.pos = found.end;
+  return true;
+});
+rules["formula"] = (tokens, at) => mathOf(tokens[at]?.content ?? "", tokens[at]?.block ?? false);
 // A link that replaces the page would take the conversation's model along.
 rules["link_open"] = (tokens, at, options, _env, self) => {
   tokens[at]?.attrSet("target", "_blank");
@@ -36,6 +45,9 @@ export function settledLength(text: string): number {
   return end;
 }
 
+/** An answer's Markdown as HTML. */
+export const answerHtml = (text: string) => markdown.render(text);
+
 export interface AnswerView {
   readonly element: HTMLElement;
   /** Shows the text so far, or with `isWhole` all of it. */
@@ -53,7 +65,7 @@ export function answerView(): AnswerView {
 
   const add = (place: HTMLElement, part: string) => {
     const made = document.createElement("template");
-    made.innerHTML = markdown.render(part);
+    made.innerHTML = answerHtml(part);
     place.append(made.content);
   };
   const show = (whole: string, isWhole = false) => {
