@@ -70,8 +70,13 @@ test("without a GPU a page is on the processor and says why, or one click away f
   await page.goto(`${server.address}kernels.html?model=${server.address}tiny/`);
   await expect(page.getByLabel("Device")).toHaveValue("4");
   await page.getByRole("listbox").focus();
-  await page.keyboard.press("Home");
+  await page.keyboard.press("End");
   await expect(page.locator("pre")).toContainText("@compute");
+  // A kernel has an address, which can be sent.
+  const name = (await page.locator(".detail-of-kernel h2").textContent())!;
+  expect(new URL(page.url()).hash).toBe(`#${name}`);
+  await page.reload();
+  await expect(page.locator(".detail-of-kernel h2")).toHaveText(name);
 
   await page.route(/\/worker[-\w]*\.js$/, async (route) => {
     const body = `Object.defineProperty(navigator, "gpu", { value: undefined });${await (await route.fetch()).text()}`;

@@ -260,7 +260,7 @@ function page(): HTMLElement {
   const exported = h("button", { type: "button", class: "quiet" }, "Export");
   exported.addEventListener("click", () => download("conversation.md", asMarkdown(current), "text/markdown"));
   const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list.element, memory.element, settings.element);
-  return h("div", { class: "chat" }, side, h("div", { class: "talk" }, log, spoken, composed()));
+  return h("div", { class: "chat" }, h("div", { class: "talk" }, log, spoken, composed()), side);
 }
 
 function opened(own: Engine): void {
