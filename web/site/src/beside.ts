@@ -2,7 +2,7 @@
 import { type Engine, open } from "tokamak-web";
 import { settings, sourceOf } from "./asked.ts";
 import { copyButton, download, h, table } from "./dom.ts";
-import { figure, seconds } from "./numbers.ts";
+import { bytes, figure, seconds } from "./numbers.ts";
 import { OTHERS, type Other, type Runner, Stopwatch, type Timing } from "./others.ts";
 import { commonLength, modelOf } from "./same_model.ts";
 import { showError } from "./shell.ts";
@@ -101,14 +101,16 @@ export function beside(asked: () => Asked | null): Beside {
   show();
 
   /** Opens a model of ours for the comparison alone; it is closed before the other engine begins. */
-  async function openOurs(): Promise<Engine> {
+  async function openOurs(): Promise<{ own: Engine; weights: string }> {
     const name = our.value.trim();
     const isPacked = /gguf/i.test(name);
-    return open(sourceOf(name), {
+    const own = await open(sourceOf(name), {
       ...settings().options,
       ...(!isPacked && { quantize: "q4" }),
       onProgress: ({ phase, overall }) => (status.textContent = `Tokamak: ${phase} ${Math.round(100 * overall)} %`),
     });
+    const { quantization, memory } = own.model;
+    return { own, weights: `${isPacked ? quantization : `q4 of ${quantization}`}, ${bytes(memory.weights)}` };
   }
 
   async function compare(how: Asked): Promise<Measured[]> {
@@ -122,8 +124,8 @@ export function beside(asked: () => Asked | null): Beside {
     };
     const other = chosen();
     const name = model.value.trim();
-    const own = await openOurs();
-    const first = await one("Tokamak", own.model.name, own.model.quantization, ours(own));
+    const { own, weights } = await openOurs();
+    const first = await one("Tokamak", own.model.name, weights, ours(own));
     status.textContent = `${other.title} is loaded …`;
     const runner = await other.open(name, hasF16(), (text) => (status.textContent = `${other.title}: ${text}`));
     return [first, await one(other.title, name, "4 bits", runner)];
