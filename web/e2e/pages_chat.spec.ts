@@ -247,6 +247,7 @@ test("an answer's reasoning is folded, its code copied, its links open elsewhere
   await checkLooks(page, "chat-answer");
   await page.getByRole("button", { name: "Delete “Why?”" }).click();
   await expect(page.locator(".turn")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Why is the sky blue?" })).toBeVisible(); // no storyteller is open
   await checkLooks(page, "chat-empty");
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.locator(".turn")).toHaveCount(2);

@@ -1,7 +1,7 @@
 // The chat page: conversations with the open model, kept in this browser.
 import { type Engine, type Logprob, type Run, open } from "tokamak-web";
 import { type AnswerView, answerView } from "./answer_view.ts";
-import { settings as asked } from "./asked.ts";
+import { BUILTIN, settings as asked } from "./asked.ts";
 import { attachments } from "./attachments.ts";
 import { chatMemory } from "./chat_memory.ts";
 import { conversationList } from "./conversation_list.ts";
@@ -30,6 +30,7 @@ const memory = chatMemory(asked().options, (error) => showError(byId("chat"), er
 let engine: Engine | null = null;
 /** The conversation and the run of the answer that is under way. */
 let writing: { conversation: Conversation; run: Run | null } | null = null;
+let isStoryteller = (asked().model ?? BUILTIN) === BUILTIN;
 /** A question was sent before the model was open. */
 let isWaiting = false;
 let current: Conversation = create();
@@ -59,7 +60,7 @@ const actions: TurnActions = {
 
 function drawLog(): void {
   const { turns } = current;
-  if (turns.length === 0) log.replaceChildren(welcome(ask));
+  if (turns.length === 0) log.replaceChildren(welcome(ask, isStoryteller));
   else log.replaceChildren(...turns.map((turn, index) => turnElement(turn, index, index === turns.length - 1, actions)));
   showTokens();
 }
@@ -263,8 +264,9 @@ function page(): HTMLElement {
   return h("div", { class: "chat" }, h("div", { class: "talk" }, log, spoken, composed()), side);
 }
 
-function opened(own: Engine): void {
+function opened(own: Engine, name: string): void {
   engine = own;
+  isStoryteller = name === BUILTIN;
   settings.recommend(own.defaults);
   const { embeds, hears, sees } = own.model;
   const able = !embeds && !hears;

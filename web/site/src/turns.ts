@@ -44,10 +44,12 @@ export function turnElement(turn: Turn, index: number, isLast: boolean, { edit, 
   return h("article", { class: `turn ${turn.role}` }, h("h2", { class: "who" }, turn.role === "user" ? "You" : "Model"), turn.memory && memoryElement(turn.memory), turn.images && imagesElement(turn.images), contentOf(turn), actions);
 }
 
-const EXAMPLES = ["Tell me a story about a fox.", "Tell me a story about a lighthouse.", "Once upon a time, in a town by the sea,", "Write a short poem about the rain."];
+/** The storyteller knows no facts. */
+const STORIES = ["Tell me a story about a fox.", "Tell me a story about a lighthouse.", "Tell me a story about the sea.", "Tell me a story about a king."];
+const QUESTIONS = ["Why is the sky blue?", "Write a short poem about the rain.", "Explain recursion, with an example in Python.", "Solve x² − 5x + 6 = 0, step by step."];
 
-/** The beginning of a conversation: questions to click. */
-export function welcome(ask: (question: string) => unknown): HTMLElement {
-  const examples = EXAMPLES.map((question) => h("button", { type: "button", class: "quiet", onclick: () => void ask(question) }, question));
+/** The beginning of a conversation: questions to click, such as the model can answer. */
+export function welcome(ask: (question: string) => unknown, isStoryteller: boolean): HTMLElement {
+  const examples = (isStoryteller ? STORIES : QUESTIONS).map((question) => h("button", { type: "button", class: "quiet", onclick: () => void ask(question) }, question));
   return h("div", { class: "welcome" }, h("p", { class: "faint" }, "Nothing leaves this tab. Begin with one of these, or with your own:"), h("div", { class: "examples" }, ...examples));
 }
