@@ -116,9 +116,13 @@ function drawKernels({ kernels, seconds: time }: SelfTestReport): void {
   ];
   const all = (list: KernelTest[], label: string) =>
     h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, table(["Kernel", "Cases", "Result"], list.map(row)));
+  // A square for each; the tables have the words.
+  const kindOf = ({ failure, skipped: why }: KernelTest) => (failure ? "is-wrong" : why ? "is-skipped" : "is-right");
+  const squares = kernels.map((one) => h("span", { class: kindOf(one), title: `${one.kernel}: ${one.failure || one.skipped || "right"}` }));
   kernelPlace.replaceChildren(
     h("h2", {}, "Kernels"),
     h("p", { class: wrong.length > 0 ? "wrong" : "" }, text),
+    h("div", { class: "squares", "aria-hidden": "true" }, ...squares),
     ...(wrong.length > 0 ? [all(wrong, "Kernels that are wrong")] : []),
     h("details", {}, h("summary", {}, "All kernels"), all(kernels, "All kernels")),
   );
