@@ -1,6 +1,6 @@
 // The page that measures speed, and shows it only where the results are right.
 import { readFileSync } from "node:fs";
-import type { BenchReport } from "../site/src/bench_report.ts";
+import type { BenchReport } from "tokamak-web";
 import { standIn } from "./golden_tiny.ts";
 import { checkLooks, expect, test } from "./pages.ts";
 
@@ -98,6 +98,7 @@ const FAKES: [part: string, code: string][] = [
         for (let at = 0; at < how.max_new_tokens; at += 1) {
           await new Promise((go) => setTimeout(go, 5));
           streamer.options.token_callback_function([1n]);
+          streamer.options.callback_function("a");
         }
       };
       return Object.assign(run, { tokenizer: {}, dispose: async () => noted.push("disposed") });
@@ -134,18 +135,20 @@ test("another engine is loaded when it is asked for, and runs the same text", as
   await page.getByText("Beside another engine").click();
   expect(fetched).toEqual([]);
 
+  await page.getByLabel("Model of Tokamak").fill(`${server.address}talking/`);
   await page.getByLabel("Model", { exact: true }).last().fill("none");
   await page.keyboard.press("Enter");
   await expect(page.locator("#bench .error")).toContainText("There is no model none.");
-  await page.getByLabel("Model", { exact: true }).last().fill("some/model");
+  await page.getByLabel("Model", { exact: true }).last().fill("some/talking-ONNX");
   await page.keyboard.press("Enter");
   const rows = page.locator("#compared tbody tr");
   await expect(rows).toHaveCount(2);
-  await expect(rows.first()).toContainText("Tokamak");
-  await expect(rows.nth(1)).toContainText("transformers.jssome/model4");
+  await expect(rows.first()).toContainText(/^Tokamaktalkingq4 of bf16, \d+ kB/);
+  await expect(rows.nth(1)).toContainText("transformers.jssome/talking-ONNX4 bitsaaaa4");
+  await expect(page.locator("#compared > p")).toHaveText(/^They differ after 0 characters/);
   await checkLooks(page, "bench-beside");
   const asked = { max_new_tokens: 4, min_new_tokens: 4, do_sample: false };
-  const own = { task: "text-generation", model: "some/model", device: "webgpu", dtype: "q4", useWasmCache: false };
+  const own = { task: "text-generation", model: "some/talking-ONNX", device: "webgpu", dtype: "q4", useWasmCache: false };
   expect(await noted()).toMatchObject([own, asked, asked, "disposed"]);
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the comparison" }).press("Enter")]);
   await download.saveAs(info.outputPath("comparison.json"));
@@ -156,7 +159,8 @@ test("another engine is loaded when it is asked for, and runs the same text", as
 
   await page.getByLabel("Engine", { exact: true }).selectOption("WebLLM");
   await page.getByRole("button", { name: "Load and compare" }).press("Enter");
-  await expect(rows.nth(1)).toContainText("WebLLMQwen3-0.6B-q4f32_1-MLC4");
+  await expect(rows.nth(1)).toContainText("WebLLMQwen3-0.6B-q4f32_1-MLC4 bitsab4");
+  await expect(page.locator("#compared > p")).toHaveText("These are different models (talking and qwen3-0.6b): their speeds do not compare.");
   const how = { role: "user", max_tokens: 4, temperature: 0, ignore_eos: true, stream: true };
   expect(await noted()).toMatchObject(["Qwen3-0.6B-q4f32_1-MLC", how, how, "unloaded"]);
   expect(new Set(fetched.map((url) => new URL(url).host))).toEqual(new Set(["cdn.jsdelivr.net"]));
@@ -164,6 +168,10 @@ test("another engine is loaded when it is asked for, and runs the same text", as
 
 test("only the page bench may load another engine's code", async ({ request, server }) => {
   const policyOf = async (name: string) => /Content-Security-Policy" content="([^"]*)"/.exec(await (await request.get(`${server.address}${name}.html`)).text())![1]!;
-  expect(await policyOf("bench")).toContain("script-src 'self' 'wasm-unsafe-eval' https://cdn.jsdelivr.net;");
-  for (const name of ["index", "memory", "validate", "docs"]) expect(await policyOf(name)).toContain("script-src 'self' 'wasm-unsafe-eval';");
+  expect(await policyOf("bench")).toMatch(/script-src 'self' 'wasm-unsafe-eval' 'sha256-[^ ;]+' https:\/\/cdn\.jsdelivr\.net;/);
+  for (const name of ["index", "chat", "memory", "validate", "docs"]) expect(await policyOf(name)).toMatch(/script-src 'self' 'wasm-unsafe-eval' 'sha256-[^ ;]+';/);
+  // A Worker has the policy of its own answer.
+  const headers = await (await request.get(`${server.address}_headers`)).text();
+  expect(headers).toMatch(/^\/assets\/\*\n {2}Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'/m);
+  expect(headers).not.toContain("jsdelivr");
 });

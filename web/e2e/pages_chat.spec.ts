@@ -6,8 +6,8 @@ import { DATA } from "./pages_server.ts";
 
 /** A model that can be talked to, on the CPU. */
 async function talk(page: Page, server: string, backend = "cpu"): Promise<void> {
-  await page.goto(`${server}index.html?${backend}&model=${server}talking/`);
-  await expect(page.locator("#message")).toBeEnabled();
+  await page.goto(`${server}chat.html?${backend}&model=${server}talking/`);
+  await expect(page.locator("#model-status")).toContainText("on the processor");
   await expect(page.locator("#model-budget")).toHaveText(/^It fits this device: .* (to download|in this browser), .* on the processor, \d+ tokens of context\.$/);
 }
 
@@ -20,7 +20,7 @@ test("a conversation is held by keyboard, and is there after a reload", async ({
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   await talk(page, server.address);
-  await page.locator("summary").press("Enter");
+  await page.locator("aside summary").press("Enter");
   await page.getByLabel("Longest answer").fill("12");
   await page.getByLabel("Temperature").fill("0");
   await page.keyboard.press("Tab");
@@ -55,7 +55,7 @@ test("an image goes with a message to a model that sees, and is there after a re
   const page = await context.newPage();
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
-  const address = `${server.address}index.html?cpu&model=${server.address}data/vision/qwen3_5_vl_images/`;
+  const address = `${server.address}chat.html?cpu&model=${server.address}data/vision/qwen3_5_vl_images/`;
   await page.goto(address);
   const status = page.locator(".compose .status");
   const choose = async (name: string) => {
@@ -65,8 +65,8 @@ test("an image goes with a message to a model that sees, and is there after a re
     await (await chooser).setFiles(join(DATA, "images", name));
   };
   const attached = page.getByRole("list", { name: "Images for the next message" });
-  await expect(page.locator("#message")).toBeEnabled();
-  await page.locator("summary").press("Enter");
+  await expect(page.locator("#model-status")).toContainText("on the processor");
+  await page.locator("aside summary").press("Enter");
   await page.getByLabel("Longest answer").fill("8");
   await page.getByLabel("Temperature").fill("0");
   await choose("shapes.png");
@@ -87,7 +87,7 @@ test("an image goes with a message to a model that sees, and is there after a re
 
   await page.goto(address);
   await expect(image).toHaveJSProperty("naturalWidth", 300);
-  await expect(page.locator("#message")).toBeEnabled();
+  await expect(page.locator("#model-status")).toContainText("on the processor");
   await page.getByRole("button", { name: "Regenerate" }).press("Enter");
   await expect(status).toContainText("first after");
   expect(await page.locator(".turn.assistant .text").textContent()).toContain(said?.slice(0, 4));
@@ -108,7 +108,177 @@ test("an answer that runs on can be stopped", async ({ context, server }) => {
 
 test("a model that is not there is an error with its name", async ({ context, server }) => {
   const page = await context.newPage();
-  await page.goto(`${server.address}index.html?cpu&model=${server.address}nothing/`);
+  await page.goto(`${server.address}chat.html?cpu&model=${server.address}nothing/`);
   await expect(page.getByRole("alert")).toContainText("nothing/");
-  await expect(page.locator("#message")).toBeDisabled();
+  await expect(page.locator("#message")).toHaveAttribute("placeholder", "No model is open; choose one above.");
+});
+
+test("a second opening that fails or is stopped leaves the first model at work", async ({ context, server }) => {
+  const page = await context.newPage();
+  await talk(page, server.address);
+  const status = page.locator("#model-status");
+  await page.locator("aside summary").press("Enter");
+  await page.getByLabel("Longest answer").fill("5");
+  const answers = page.locator(".turn.assistant");
+  const ask = async (count: number) => {
+    await page.locator("#message").fill("Hello");
+    await page.keyboard.press("Enter");
+    await expect(answers).toHaveCount(count);
+    await expect(page.locator(".compose .status")).toContainText("5 tokens");
+  };
+  const openOther = async (address: string) => {
+    if (await page.locator(".sheet").isHidden()) await page.locator(".chip").press("Enter");
+    await page.getByRole("textbox", { name: "Model", exact: true }).fill(address);
+    await page.keyboard.press("Enter");
+  };
+  await page.locator(".chip").press("Enter");
+  const cards = page.getByRole("list", { name: "Models to choose from" }).getByRole("listitem");
+  await expect(cards.filter({ hasText: "Qwen/Qwen3-0.6B" })).toContainText("1.5 GB, many languages");
+  await expect(cards.filter({ hasText: "/talking/" })).toContainText(/kept in this browser, \d+ kB/);
+  await page.getByRole("button", { name: /^Delete http.*\/talking\/ from this browser$/ }).press("Enter");
+  await expect(page.getByRole("alert")).toContainText("is open in a tab; close it there first.");
+  await openOther(`${server.address}nothing/`);
+  await expect(page.getByRole("alert")).toContainText("nothing/");
+  await expect(status).toHaveText("talking stays open.");
+  await ask(1);
+  await page.route("**/tiny/config.json", () => undefined); // it never answers
+  await openOther(`${server.address}tiny/`);
+  await page.getByRole("button", { name: "Stop", exact: true }).first().click();
+  await expect(status).toHaveText("Stopped. talking stays open.");
+  await ask(2);
+});
+
+test("two tabs have one conversation, and leaving a page loses nothing of it", async ({ context, server }) => {
+  const page = await context.newPage();
+  await talk(page, server.address);
+  await page.locator("aside summary").press("Enter");
+  await page.getByLabel("Longest answer").fill("5");
+  const send = async (tab: Page, text: string) => {
+    await tab.locator("#message").fill(text);
+    await tab.keyboard.press("Enter");
+    await expect(tab.locator(".compose .status")).toContainText("5 tokens");
+  };
+  await send(page, "First, in tab A");
+  const other = await context.newPage();
+  await talk(other, server.address);
+  await send(page, "And again");
+  await expect(other.locator(".turn")).toHaveCount(4);
+  await send(other, "Second, in tab B");
+  await expect(page.locator(".turn.user .text")).toHaveText(["First, in tab A", "And again", "Second, in tab B"]);
+  await other.close();
+
+  // Left in the middle of an answer, with a text that was not sent.
+  await page.getByLabel("Longest answer").fill("30000");
+  await page.goto(`${server.address}chat.html?cpu-reference&model=${server.address}talking/`);
+  await expect(page.locator("#model-status")).toContainText("on the");
+  await page.locator("#message").fill("Third");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".compose .status")).toContainText("tokens/s");
+  await page.locator("#message").pressSequentially("Not sent");
+  await page.goto(`${server.address}docs.html`);
+  await talk(page, server.address);
+  await expect(page.locator("#message")).toHaveValue("Not sent");
+  await expect(page.locator(".turn.user .text").last()).toHaveText("Third");
+  const cut = (await page.locator(".turn.assistant").last().locator(".text").textContent())!.trim();
+  expect(cut.length).toBeGreaterThan(1);
+  await page.locator("aside summary").press("Enter");
+  await page.getByLabel("Longest answer").fill("9");
+  await page.getByRole("button", { name: "Continue" }).press("Enter");
+  await expect(page.locator(".compose .status")).toContainText("9 tokens");
+  const whole = (await page.locator(".turn.assistant").last().locator(".text").textContent())!.trim();
+  expect(whole.slice(0, cut.length - 2)).toBe(cut.slice(0, -2)); // the last character may have been half of one
+  expect(whole.length).toBeGreaterThan(cut.length);
+});
+
+test("the page follows the answer, unless its reader scrolls up", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.setViewportSize({ width: 390, height: 780 });
+  await talk(page, server.address, "cpu-reference");
+  const end = async () =>
+    page.evaluate(() => document.querySelector(".turn.assistant .text")!.getBoundingClientRect().bottom - document.querySelector(".compose")!.getBoundingClientRect().top);
+  await page.getByLabel("Longest answer").evaluate((field: HTMLInputElement) => (field.value = "30000"));
+  await page.locator("#message").fill("Go on");
+  await page.keyboard.press("Enter");
+  for (const [width, height] of [[390, 780], [1280, 800]] as const) {
+    await page.setViewportSize({ width, height });
+    await expect.poll(() => page.evaluate(() => document.querySelector(".turn.assistant")!.getBoundingClientRect().height)).toBeGreaterThan(height);
+    expect(await end()).toBeLessThan(80);
+  }
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, -500);
+  const button = page.getByRole("button", { name: "To the end" });
+  await expect(button).toBeVisible();
+  const before = await page.evaluate(() => scrollY);
+  await page.waitForTimeout(300);
+  expect(await page.evaluate(() => scrollY)).toBe(before);
+  await button.click();
+  await expect(button).toBeHidden();
+  expect(await end()).toBeLessThan(80);
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".compose .status")).toContainText("Stopped.");
+});
+
+/** An answer with all that models write, as it is kept. */
+const WRITTEN = "<think>\nHm.\n</think>\n\n## A heading\n\nSee https://example.org/ and\n\n\\[ \\sum_{i=1}^n i = \\frac{n(n+1)}{2} \\]\n\n```js\nlet a = 1;\n```\n";
+
+test("an answer's reasoning is folded, its code copied, its links open elsewhere; what is deleted comes back", async ({ context, server }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await context.addInitScript((content) => {
+    const kept = { id: "a", changed: 1, turns: [{ role: "user", content: "Why?" }, { role: "assistant", content }] };
+    if (sessionStorage.getItem("begun") === null) localStorage.setItem("tokamak.chat.a", JSON.stringify(kept));
+    sessionStorage.setItem("begun", "");
+  }, WRITTEN);
+  const page = await context.newPage();
+  await talk(page, server.address);
+  const answer = page.locator(".turn.assistant");
+  await expect(answer.locator(".reasoning")).not.toHaveAttribute("open");
+  await expect(answer.locator(".text")).not.toContainText("Hm.");
+  await answer.locator(".reasoning summary").click();
+  await expect(answer.locator(".reasoning pre")).toHaveText("Hm.");
+  const sizes = await answer.evaluate((turn) => ["h2:not(.who)", "p"].map((one) => parseFloat(getComputedStyle(turn.querySelector(`.text ${one}`)!).fontSize)));
+  expect(sizes[0]!).toBeGreaterThan(sizes[1]!);
+  await expect(answer.locator("math munderover, math mfrac")).toHaveCount(2);
+  const link = answer.getByRole("link", { name: "https://example.org/" });
+  await expect(link).toHaveAttribute("target", "_blank");
+  await expect(link).toHaveAttribute("rel", "noopener noreferrer");
+  await answer.locator(".code").getByRole("button", { name: "Copy" }).click();
+  await expect(answer.locator(".code").getByRole("button", { name: "Copied" })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("let a = 1;\n");
+  await checkLooks(page, "chat-answer");
+  await page.getByRole("button", { name: "Delete “Why?”" }).click();
+  await expect(page.locator(".turn")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Why is the sky blue?" })).toBeVisible(); // no storyteller is open
+  await checkLooks(page, "chat-empty");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.locator(".turn")).toHaveCount(2);
+});
+
+test("words stand with their probabilities, and an answer goes on from another one", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}chat.html?cpu&selfTest=0`);
+  await page.locator("aside summary").press("Enter");
+  await page.getByLabel("Words by their probability").check();
+  await page.getByLabel("Longest answer").fill("16");
+  await page.getByRole("button", { name: "Wild" }).click();
+  await expect(page.getByLabel("Temperature")).toHaveValue("1.3");
+  await page.getByRole("button", { name: "Exact" }).click();
+  await expect(page.getByLabel("Temperature")).toHaveValue("0");
+  await expect(page.getByLabel("Min p")).toHaveValue("");
+  await expect(page.getByLabel("Longest answer")).toHaveValue("16");
+  await page.getByRole("button", { name: "Tell me a story about a fox." }).click();
+  const tokens = page.getByRole("group", { name: "Tokens of the answer" }).getByRole("button");
+  await expect(tokens).toHaveCount(16);
+  const text = async () => (await tokens.allTextContents()).join("");
+  expect(await text()).toMatch(/^\w+( [\w']+[.,]?)+/); // the spaces between words are there
+  await tokens.first().focus();
+  for (let at = 0; at < 4; at += 1) await page.keyboard.press("ArrowRight");
+  await expect(tokens.nth(4)).toBeFocused();
+  const before = (await tokens.allTextContents()).slice(0, 4).join("");
+  const others = page.getByRole("button", { name: /^Go on with / });
+  await expect(others).toHaveCount(4); // and the one that came
+  await checkLooks(page, "chat-tokens");
+  const other = /^(.*) [\d.]+ %$/.exec((await others.first().textContent())!)![1]!.replace("␣", " ");
+  await others.first().click();
+  await expect(page.locator(".compose .status")).toContainText("16 tokens");
+  await expect(page.locator(".turn.assistant .answer")).toContainText(before + other);
 });

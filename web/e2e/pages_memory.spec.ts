@@ -80,8 +80,8 @@ test("a chat is told what the memory knows, and shows where that is from", async
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await expect(documents(page)).toHaveCount(1);
 
-  await page.goto(`${server.address}index.html?cpu&selfTest=0&model=${server.address}talking/`);
-  await page.locator("summary").press("Enter");
+  await page.goto(`${server.address}chat.html?cpu&selfTest=0&model=${server.address}talking/`);
+  await page.locator("aside summary").press("Enter");
   await page.getByLabel("Longest answer").fill("4");
   await page.getByRole("checkbox", { name: "Memory" }).focus();
   await page.keyboard.press("Space");
@@ -89,10 +89,10 @@ test("a chat is told what the memory knows, and shows where that is from", async
   await page.getByRole("textbox", { name: "Message" }).fill("where is the key");
   await page.keyboard.press("Enter");
   const answer = page.locator(".turn.assistant");
-  await expect(answer.locator("summary")).toHaveText("From memory: The spare key lies under the third pot.");
+  await expect(answer.locator(".recalled summary")).toHaveText("From memory: The spare key lies under the third pot.");
   await expect(page.getByText(/^4 tokens/)).toBeVisible();
-  await answer.locator("summary").click();
-  await expect(answer.locator("pre")).toContainText("> The spare key lies under the third pot.");
+  await answer.locator(".recalled summary").click();
+  await expect(answer.locator(".recalled pre")).toContainText("> The spare key lies under the third pot.");
   await expect(page.locator(".turn.user .text")).toHaveText("where is the key");
   await checkLooks(page, "chat-memory");
   expect(errors).toEqual([]);

@@ -73,6 +73,10 @@ const TOKENIZER = "vision/qwen3_5_vl_images/tokenizer.json";
 export interface PagesServer {
   /** With a slash at its end. */
   readonly address: string;
+  /** The paths that were answered, with the bytes of each answer. */
+  readonly answers: { path: string; bytes: number }[];
+  /** Texts in place of files; null: there is no such file any more. */
+  readonly changed: Map<string, string | null>;
   close(): void;
 }
 
@@ -92,7 +96,16 @@ function fileOf(url: string): string {
 export async function serve(): Promise<PagesServer> {
   writeTalking();
   writeTalkative();
+  const answers: PagesServer["answers"] = [];
+  const changed: PagesServer["changed"] = new Map();
   const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    const other = changed.get(pathname);
+    if (other !== undefined) {
+      const type = TYPES[extname(pathname)] ?? "text/plain";
+      response.writeHead(other === null ? 404 : 200, { "Content-Type": type, "Cache-Control": "no-store" }).end(other ?? "");
+      return;
+    }
     const file = fileOf(request.url ?? "/");
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat?.isFile()) {
@@ -108,8 +121,11 @@ export async function serve(): Promise<PagesServer> {
       "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
       "Content-Length": end - start + 1,
       "Accept-Ranges": "bytes",
+      // The package may be on another origin than a page, as on a CDN.
+      ...(request.url?.startsWith("/package/") && { "Access-Control-Allow-Origin": "*" }),
       ...(range && { "Content-Range": `bytes ${start}-${end}/${size}` }),
     });
+    answers.push({ path: pathname, bytes: request.method === "HEAD" ? 0 : end - start + 1 });
     if (request.method === "HEAD" || size === 0) response.end();
     else createReadStream(file, { start, end }).pipe(response);
   });
@@ -117,6 +133,8 @@ export async function serve(): Promise<PagesServer> {
   const { port } = server.address() as AddressInfo;
   return {
     address: `http://127.0.0.1:${port}/`,
+    answers,
+    changed,
     close: () => {
       server.closeAllConnections();
       server.close();

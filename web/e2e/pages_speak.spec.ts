@@ -8,7 +8,7 @@ test("a text is said, played and saved", async ({ context, server }) => {
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   const status = page.locator("#speak .status");
-  const say = page.getByRole("button", { name: "Speak" });
+  const say = page.getByRole("button", { name: "Speak", exact: true });
   await page.goto(`${server.address}speak.html?cpu&model=${server.address}speaking/`);
   await expect(status).toHaveText("Name its codec, and open it again.");
   await expect(say).toBeDisabled();

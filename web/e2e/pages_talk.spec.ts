@@ -83,7 +83,8 @@ test("the page says what is missing", async ({ context, server }) => {
   await page.goto(`${server.address}talk.html?cpu&selfTest=0&model=${server.address}tiny/&listener=${server.address}tiny/&speaker=${server.address}speaking/`);
   await expect(page.locator(".phase")).toHaveText(/^\S+ does not hear; open another model that hears\.$/);
   await expect(page.getByRole("button", { name: "Start" })).toBeDisabled();
-  await page.getByRole("combobox", { name: "Model that hears" }).fill(`${server.address}hearing/`);
+  await page.getByRole("button", { name: "Model that hears:" }).press("Enter");
+  await page.getByRole("textbox", { name: "Model that hears" }).fill(`${server.address}hearing/`);
   await page.keyboard.press("Enter");
   await expect(page.locator(".phase")).toHaveText("Name the codec of the model that speaks, and open it again.");
 });

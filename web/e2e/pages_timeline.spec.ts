@@ -18,6 +18,8 @@ test("timeline: draws a step, goes through it by keyboard, plays", async ({ open
   const track = page.getByRole("listbox", { name: "Dispatches of the step" });
   await expect(track.getByRole("option")).toHaveCount(steps.length);
   expect(await page.title()).toContain("Timeline");
+  await expect(page.getByRole("link", { name: "The text of this kernel" })).toHaveAttribute("href", /^\.\/kernels\.html#\w+\.wgsl\.\w+$/);
+  expect((await track.boundingBox())!.y).toBeLessThan(600); // it is on the first screen
   const detail = page.locator("#detail h3");
   const at = async (index: number) => expect(detail).toHaveText(`${index}: ${steps[index]?.kernel}`);
   await track.focus();

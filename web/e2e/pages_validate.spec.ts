@@ -56,6 +56,8 @@ test("a kernel that computes wrongly is red", async ({ open }) => {
   await run.press("Enter");
   await expect(page.locator(".verdict.wrong")).toHaveText("✗ Wrong on this device: 1 of 2 checks.");
   await expect(page.getByRole("group", { name: "Kernels that are wrong" })).toContainText("element 7 is 0.5, expected 0.25");
+  const squares = page.locator(".squares span");
+  expect(await squares.evaluateAll((all) => all.map(({ className }) => className))).toEqual(["is-right", "is-wrong", "is-skipped"]);
   await page.getByText("All kernels").press("Enter");
   await expect(page.getByRole("group", { name: "All kernels" })).toContainText("needs shader-f16");
   await checkLooks(page, "validate-kernels");

@@ -38,14 +38,21 @@ async function pictures(page: Page, name: string, at = "h1", wideAt = "h1"): Pro
   }
 }
 
+test("landing", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}?cpu#p=Once+upon+a+time&s=11&n=160`);
+  await expect(page.getByRole("button", { name: "Another story" })).toBeVisible();
+  await pictures(page, "landing");
+});
+
 test("chat", async ({ context, server }) => {
   const page = await context.newPage();
-  await page.goto(`${server.address}index.html?cpu`);
-  await expect(page.locator("#message")).toBeEnabled();
-  await page.locator("summary").click();
+  await page.goto(`${server.address}chat.html?cpu`);
+  await expect(page.locator("#model-status")).toContainText("on the processor");
+  await page.locator("aside summary").click();
   await page.getByLabel("Longest answer").fill("120");
   await page.getByLabel("Temperature").fill("0");
-  await page.locator("summary").click();
+  await page.locator("aside summary").click();
   await page.locator("#message").fill("Tell me a story about a fox.");
   await page.keyboard.press("Enter");
   await expect(page.locator(".compose .status")).toContainText("first after");
@@ -138,8 +145,8 @@ test("timeline", async ({ open }) => {
   await track.focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("Shift+ArrowRight");
-  await page.locator("#model").fill("tests/data/models/qwen3_qknorm");
-  await pictures(page, "timeline", ".figures", ".figures");
+  await page.locator(".chip strong").evaluate((name) => (name.textContent = "qwen3_qknorm"));
+  await pictures(page, "timeline", "#opener", "#opener");
 });
 
 test("validate", async ({ context, server }) => {

@@ -73,11 +73,11 @@ test("a text whose engine stops in its middle goes on in another one, with the s
 test("the chat page says that the engine has stopped, and finishes the answer", async ({ context, server }) => {
   const page = await context.newPage();
   await prepare(page);
-  await page.goto(`${server.address}index.html?cpu&model=${server.address}talking/`);
-  await page.locator("summary").click();
+  await page.goto(`${server.address}chat.html?cpu&model=${server.address}talking/`);
+  await page.locator("aside summary").click();
   await page.getByLabel("Longest answer").fill("30");
   await page.getByLabel("Temperature").fill("0");
-  await expect(page.locator("#message")).toBeEnabled(); // its Worker is there
+  await expect(page.locator("#model-status")).toContainText("on the processor"); // its Worker is there
   await page.evaluate(() => new BroadcastChannel("stop").postMessage(6));
   await page.locator("#message").fill("Hello");
   await page.keyboard.press("Enter");

@@ -3,6 +3,7 @@ import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import MarkdownIt from "markdown-it";
 import type { Plugin } from "vite";
+import { highlighted } from "./src/highlight.ts";
 
 /** A heading and what stands below it; `src/search.ts` reads them. */
 export interface Section {
@@ -96,7 +97,7 @@ const pictureAt = (src: string, file: string) => posix.relative("docs", posix.jo
 
 /** Makes wide tables and code scroll by themselves, and reachable by keyboard. */
 function renderer(): Markdown {
-  const markdown = new MarkdownIt({ html: false, linkify: false });
+  const markdown = new MarkdownIt({ html: false, linkify: false, highlight: highlighted });
   const { rules } = markdown.renderer;
   rules["table_open"] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n';
   rules["table_close"] = () => "</table></div>\n";

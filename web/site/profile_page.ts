@@ -9,12 +9,21 @@ const ID = "virtual:profile-page";
 // In the order in which src/report/profile_page.cpp puts them together.
 const SCRIPTS = ["common.js", "timeline.js", "roofline.js", "profile.js"];
 
-/** The markup between the tags, with the header's own parts before it. */
+/** The element with that id, with all that is in it; there is none of its kind inside. */
+function element(page: string, tag: string, id: string): string {
+  const found = new RegExp(`<${tag} id="${id}"[^]*?</${tag}>`).exec(page)?.[0];
+  if (!found) throw new Error(`profile.html has no ${tag} "${id}".`);
+  return found;
+}
+
+/** The markup between the tags: the chart first, then the figures, and where they are from at the end. */
 function markup(page: string): string {
-  const header = /<header>([\s\S]*)<\/header>/.exec(page)?.[1] ?? "";
-  const main = /<main>([\s\S]*)<\/main>/.exec(page)?.[1] ?? "";
+  const main = /<main>([^]*)<\/main>/.exec(page)?.[1] ?? "";
+  const [title, about, origin, figures] = [element(page, "h1", "title"), element(page, "p", "about"), element(page, "dl", "origin"), element(page, "dl", "figures")];
+  const timeline = element(main, "section", "timeline");
+  const rest = main.replace(/<noscript>[^]*?<\/noscript>/, "").replace(timeline, "");
   // The site's page has the heading of the first level.
-  return header.replace("<h1", "<h2").replace("</h1>", "</h2>") + main.replace(/<noscript>.*<\/noscript>/s, "");
+  return title.replaceAll("h1", "h2") + timeline + figures + rest + about + origin;
 }
 
 export function profilePage(root: string): Plugin {

@@ -1,20 +1,21 @@
-// The pages. Beside them go the built-in model, the modules' twins for browsers that cannot suspend them,
-// and a service worker that knows every file, so that all of it works offline after one visit.
+// The pages. Beside them go the built-in model and a service worker that knows every file, so that what was used works offline.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type Plugin, defineConfig } from "vite";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
 import { docs } from "./docs.ts";
 import { goldens } from "./goldens.ts";
-import { headOfPages } from "./head.ts";
+import { HEADERS, headOfPages } from "./head.ts";
 import { profilePage } from "./profile_page.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "../..");
 const dist = join(here, "dist");
 const MODEL = join(root, "models/storyteller");
-/** The files that the service worker keeps once somebody has needed them. */
-const LATER = /_whole(\.asyncify)?\.wasm$|assets\/sqlite/;
+/** The files that the service worker keeps once somebody has needed them, and those that it leaves alone. */
+const LATER = /\.wasm$|assets\/sqlite|^docs\/|^goldens\.json$/;
+const NEVER = /^models\/|^sw\.js$|^_headers$/;
 const MODEL_FILES = /\.(json|jinja|safetensors)$/;
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
 
@@ -25,20 +26,17 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** The model, and what tokamak-web expects beside its module. */
+/** The model and the rules for headers beside the site. */
 function copied(): Plugin {
   return {
     name: "copied",
     apply: "build",
     writeBundle: () => {
+      writeFileSync(join(dist, "_headers"), HEADERS);
       cpSync(MODEL, join(dist, "models/storyteller"), {
         recursive: true,
         filter: (from) => from === MODEL || MODEL_FILES.test(from),
       });
-      for (const name of ["tokamak_web.asyncify.wasm", "tokamak_web_whole.asyncify.wasm"]) {
-        const twin = join(here, "../tokamak-web/dist", name);
-        if (existsSync(twin)) cpSync(twin, join(dist, "assets", name));
-      }
     },
   };
 }
@@ -51,7 +49,7 @@ function offline(): Plugin {
     enforce: "post",
     closeBundle: () => {
       const hash = createHash("sha256");
-      const files = filesBelow(dist).filter((name) => name !== "sw.js");
+      const files = filesBelow(dist).filter((name) => !NEVER.test(name));
       for (const name of files) hash.update(name).update(readFileSync(join(dist, name)));
       const text = readFileSync(join(here, "src/sw.js"), "utf8")
         .replace("__VERSION__", hash.digest("hex").slice(0, 16))
@@ -73,9 +71,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rollupOptions: {
       input: pages.map((name) => join(here, name)),
-      // tokamak-web looks for the module's twin by the module's name.
-      output: { assetFileNames: (asset) => (asset.names[0]?.endsWith(".wasm") ? "assets/[name][extname]" : "assets/[name]-[hash][extname]") },
     },
   },
+  test: { include: ["test/**/*.test.ts"] },
   plugins: [headOfPages(), docs(root), goldens(root), profilePage(root), copied(), offline()],
 });

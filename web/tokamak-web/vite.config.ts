@@ -25,7 +25,9 @@ function copyBeside(): Plugin {
 const ADDRESSES: Record<string, string> = {
   TOKAMAK_WORKER_URL: "worker.js",
   TOKAMAK_WASM_URL: "tokamak_web.wasm",
+  TOKAMAK_WASM_TWIN_URL: "tokamak_web.asyncify.wasm",
   TOKAMAK_WHOLE_URL: "tokamak_web_whole.wasm",
+  TOKAMAK_WHOLE_TWIN_URL: "tokamak_web_whole.asyncify.wasm",
   TOKAMAK_SQLITE_URL: "sqlite.js",
   TOKAMAK_SQLITE_WASM_URL: "sqlite3.wasm",
 };

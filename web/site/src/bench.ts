@@ -1,7 +1,7 @@
 // The page that measures how fast a model runs, and shows it only where the results are right.
-import { type BenchOptions, type Engine, open } from "tokamak-web";
+import { type BenchOptions, type BenchReport, type Engine, open } from "tokamak-web";
 import { beside } from "./beside.ts";
-import { type BenchReport, TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
+import { TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { mountOpener } from "./opener.ts";
 import { savePicture } from "./picture.ts";
@@ -115,7 +115,7 @@ async function measure(on: Engine, options: BenchOptions): Promise<void> {
     const onProgress: BenchOptions["onProgress"] = ({ doing }) => {
       if (doing) status.textContent = `${doing} …`;
     };
-    const report = (await on.bench({ ...options, signal: own.signal, onProgress })) as BenchReport;
+    const report = await on.bench({ ...options, signal: own.signal, onProgress });
     if (on !== engine) return; // another model was opened meanwhile
     status.textContent = "";
     draw(report, on);
@@ -151,6 +151,6 @@ form.addEventListener("submit", (event) => {
 });
 stop.addEventListener("click", () => abort?.abort());
 
-startPage("bench");
+startPage();
 byId("bench").append(form, results, other.element);
 void mountOpener(open, opened).start();

@@ -1,42 +1,7 @@
 // The result of `engine.bench()`, as in `tokamak bench -o json`, and that as text.
-import type { Engine } from "tokamak-web";
+import type { BenchCheck, BenchReport, BenchTest, Engine } from "tokamak-web";
 import { bytes, figure, seconds } from "./numbers.ts";
 import { deviceLines } from "./report.ts";
-
-export interface BenchTest {
-  name: string;
-  mean_tokens_per_second: number;
-  tokens_per_second_deviation: number;
-  median_seconds: number;
-  floor_seconds: number | null;
-  floor_share: number | null;
-  bytes_per_token: number;
-  bytes_per_second: number;
-  launches_per_token: number;
-}
-
-export interface BenchCheck {
-  correct: boolean;
-  greedy_repeats: boolean;
-  logits_finite: boolean;
-  batches_are_right: boolean;
-  max_relative_error: number | null;
-  error_limit: number | null;
-}
-
-export interface BenchReport {
-  model: string;
-  device: string;
-  backend: string;
-  tests: BenchTest[];
-  bandwidth_bytes_per_second: number;
-  launch_seconds: number;
-  time_to_first_token_seconds: number | null;
-  load: { total_seconds: number; plan_seconds: number; device_seconds: number; self_test_seconds: number };
-  pipelines: { compiled: number; cached: number; seconds: number };
-  memory_bytes: { device_peak: number };
-  check: BenchCheck;
-}
 
 /** "pp512": reading a prompt, "tg128": generating; for people. */
 export function testTitle(name: string): string {

@@ -1,17 +1,24 @@
 // The page bench's panel that runs the same text with another engine, which it loads when the visitor asks for that.
-import type { Engine } from "tokamak-web";
+import { type Engine, open } from "tokamak-web";
+import { settings, sourceOf } from "./asked.ts";
 import { copyButton, download, h, table } from "./dom.ts";
-import { figure, seconds } from "./numbers.ts";
+import { bytes, figure, seconds } from "./numbers.ts";
 import { OTHERS, type Other, type Runner, Stopwatch, type Timing } from "./others.ts";
+import { commonLength, modelOf } from "./same_model.ts";
 import { showError } from "./shell.ts";
 
 const PROMPT = "Write a long story about a small robot that learns to paint.";
-const TITLES = ["Engine", "Model", "Tokens", "First token", "Tokens/s"];
+/** The model whose builds the other engines name first. */
+const OURS = "Qwen/Qwen3-0.6B";
+const TITLES = ["Engine", "Model", "Weights", "It begins", "Tokens", "First token", "Tokens/s"];
+/** Characters of a beginning in the table. */
+const BEGINNING = 40;
 
 /** The measurement of an engine: the median of its repetitions by tokens per second. */
 export interface Measured extends Timing {
   engine: string;
   model: string;
+  weights: string;
   tokensPerSecond: number;
 }
 
@@ -26,7 +33,7 @@ export interface Beside {
   opened(engine: Engine): void;
 }
 
-/** The model that is open, through the same calls as anybody's page. */
+/** A model of ours, through the same calls as anybody's page. */
 function ours(engine: Engine): Runner {
   return {
     run: async (prompt, maxTokens) => {
@@ -34,10 +41,10 @@ function ours(engine: Engine): Runner {
       const options = { maxTokens, temperature: 0 };
       const { hasTemplate } = engine.model;
       const run = hasTemplate ? engine.chat([{ role: "user", content: prompt }], options) : engine.generate(prompt, options);
-      for await (const { ids } of run) watch.add(ids.length);
+      for await (const { ids, text } of run) watch.add(ids.length, text);
       return watch.timing();
     },
-    close: async () => {},
+    close: () => engine.close(),
   };
 }
 
@@ -55,16 +62,17 @@ async function measured(runner: Runner, { tokens, repetitions }: Asked, tell: (t
   return found[Math.floor(found.length / 2)]!;
 }
 
-const cells = ({ engine, model, tokens, firstSeconds, tokensPerSecond }: Measured) =>
-  [engine, model, String(tokens), seconds(firstSeconds), figure(tokensPerSecond)];
+const cells = ({ engine, model, weights, text, tokens, firstSeconds, tokensPerSecond }: Measured) =>
+  [engine, model, weights, text.slice(0, BEGINNING).replace(/[\s|]+/g, " "), String(tokens), seconds(firstSeconds), figure(tokensPerSecond)];
 
 const markdown = (rows: Measured[]) =>
-  [TITLES, TITLES.map((_, at) => (at < 2 ? "---" : "---:")), ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |\n`).join("");
+  [TITLES, TITLES.map((_, at) => (at < 4 ? "---" : "---:")), ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |\n`).join("");
 
 /** `asked` gives what the page's fields say, or null where one of them is wrong. */
 export function beside(asked: () => Asked | null): Beside {
   let engine: Engine | null = null;
   const which = h("select", { id: "other" }, ...Object.entries(OTHERS).map(([id, { title }]) => h("option", { value: id }, title)));
+  const our = h("input", { id: "our-model", autocomplete: "off", spellcheck: "false", value: OURS });
   const model = h("input", { id: "other-model", autocomplete: "off", spellcheck: "false", "aria-describedby": "other-about" });
   const about = h("p", { class: "hint", id: "other-about" });
   const button = h("button", { type: "submit", disabled: true }, "Load and compare");
@@ -73,10 +81,11 @@ export function beside(asked: () => Asked | null): Beside {
   const form = h(
     "form",
     {},
-    h("p", { class: "hint" }, "The same greedy answer by the model above and by one of another engine, one after the other, with the times that a page sees. " +
+    h("p", { class: "hint" }, "The same greedy answer by both engines, one after the other, of the same model with weights of 4 bits, with the times that a page sees. " +
       "The other engine comes from cdn.jsdelivr.net and its model from Hugging Face, once you ask for it and not before. " +
       "Like the site's own, its code can read what this site keeps in your browser."),
     h("div", { class: "settings" },
+      h("div", { class: "setting" }, h("label", { for: "our-model" }, "Model of Tokamak"), our),
       h("div", { class: "setting" }, h("label", { for: "other" }, "Engine"), which),
       h("div", { class: "setting" }, h("label", { for: "other-model" }, "Model"), model, about)),
     h("div", { class: "row" }, button),
@@ -91,30 +100,56 @@ export function beside(asked: () => Asked | null): Beside {
   which.addEventListener("input", show);
   show();
 
-  async function compare(own: Engine, how: Asked): Promise<Measured[]> {
-    const one = async (title: string, name: string, runner: Runner): Promise<Measured> => {
-      const timing = await measured(runner, how, (text) => (status.textContent = `${title}: ${text} …`));
-      return { engine: title, model: name, ...timing, tokensPerSecond: speedOf(timing) };
+  /** Opens a model of ours for the comparison alone; it is closed before the other engine begins. */
+  async function openOurs(): Promise<{ own: Engine; weights: string }> {
+    const name = our.value.trim();
+    const isPacked = /gguf/i.test(name);
+    const own = await open(sourceOf(name), {
+      ...settings().options,
+      ...(!isPacked && { quantize: "q4" }),
+      onProgress: ({ phase, overall }) => (status.textContent = `Tokamak: ${phase} ${Math.round(100 * overall)} %`),
+    });
+    const { quantization, memory } = own.model;
+    return { own, weights: `${isPacked ? quantization : `q4 of ${quantization}`}, ${bytes(memory.weights)}` };
+  }
+
+  async function compare(how: Asked): Promise<Measured[]> {
+    const one = async (title: string, name: string, weights: string, runner: Runner): Promise<Measured> => {
+      try {
+        const timing = await measured(runner, how, (text) => (status.textContent = `${title}: ${text} …`));
+        return { engine: title, model: name, weights, ...timing, tokensPerSecond: speedOf(timing) };
+      } finally {
+        await runner.close();
+      }
     };
     const other = chosen();
     const name = model.value.trim();
-    const first = await one("Tokamak", `${own.model.name}, ${own.model.quantization}`, ours(own));
+    const { own, weights } = await openOurs();
+    const first = await one("Tokamak", own.model.name, weights, ours(own));
     status.textContent = `${other.title} is loaded …`;
     const runner = await other.open(name, hasF16(), (text) => (status.textContent = `${other.title}: ${text}`));
-    try {
-      return [first, await one(other.title, name, runner)];
-    } finally {
-      await runner.close();
-    }
+    return [first, await one(other.title, name, "4 bits", runner)];
+  }
+
+  /** The sentence before the numbers: whether they are of the same model, and whether both have written the same. */
+  function verdict([first, second]: Measured[]): string {
+    if (!first || !second) return "";
+    if (modelOf(our.value) !== modelOf(second.model)) return `These are different models (${modelOf(our.value)} and ${modelOf(second.model)}): their speeds do not compare.`;
+    const same = commonLength(first.text, second.text);
+    return same >= Math.min(first.text.length, second.text.length, BEGINNING)
+      ? `Both begin with the same ${same} characters.`
+      : `They differ after ${same} characters: 4 bits are rounded in different ways, or one of them computes wrongly.`;
   }
 
   function draw(rows: Measured[], on: Engine): void {
+    const says = verdict(rows);
     const json = h("button", { type: "button", class: "quiet" }, "Save the comparison");
-    const facts = { prompt: PROMPT, device: on.adapter.name, browser: navigator.userAgent, measured: rows };
+    const facts = { prompt: PROMPT, device: on.adapter.name, browser: navigator.userAgent, verdict: says, measured: rows };
     json.addEventListener("click", () => download("tokamak-comparison.json", JSON.stringify(facts, null, 1)));
     results.replaceChildren(
-      h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of engines" }, table(TITLES, rows.map(cells), 2)),
-      h("div", { class: "row" }, copyButton(() => markdown(rows), "Copy the comparison"), json),
+      h("p", {}, says),
+      h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of engines" }, table(TITLES, rows.map(cells), 4)),
+      h("div", { class: "row" }, copyButton(() => `${markdown(rows)}\n${says}\n`, "Copy the comparison"), json),
     );
   }
 
@@ -127,7 +162,7 @@ export function beside(asked: () => Asked | null): Beside {
     results.replaceChildren();
     button.disabled = true;
     try {
-      const rows = await compare(own, how);
+      const rows = await compare(how);
       status.textContent = "";
       draw(rows, own);
     } catch (error) {

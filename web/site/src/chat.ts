@@ -1,100 +1,107 @@
 // The chat page: conversations with the open model, kept in this browser.
-import MarkdownIt from "markdown-it";
-import { type Engine, type Message, type Part, type Run, open } from "tokamak-web";
-import { attachments, shownImage } from "./attachments.ts";
+import { type Engine, type Logprob, type Run, open } from "tokamak-web";
+import { type AnswerView, answerView } from "./answer_view.ts";
+import { BUILTIN, settings as asked } from "./asked.ts";
+import { attachments } from "./attachments.ts";
 import { chatMemory } from "./chat_memory.ts";
-import { type Conversation, type Turn, all, asMarkdown, create, keep, remove, titleOf } from "./conversations.ts";
-import { byId, copyButton, download, h } from "./dom.ts";
+import { conversationList } from "./conversation_list.ts";
+import { type Conversation, type Turn, all, asMarkdown, create, keep, onChange, read } from "./conversations.ts";
+import { byId, download, h } from "./dom.ts";
+import { follower } from "./follow.ts";
+import { forget, keep as keepText, kept } from "./kept.ts";
 import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
 import { figure, seconds } from "./numbers.ts";
-import { mountOpener, settings as asked } from "./opener.ts";
+import { mountOpener } from "./opener.ts";
+import { begin } from "./prompts.ts";
 import { sampling } from "./sampling.ts";
 import { showError, startPage } from "./shell.ts";
+import { ALTERNATIVES, type TokenOfAnswer, tokenView, tokensOf } from "./token_view.ts";
+import { type TurnActions, turnElement, welcome } from "./turns.ts";
 
 const DEFAULT_TOKENS = 512;
-/** Between two times that Markdown is laid out while an answer streams, in milliseconds. */
+/** Between two times that Markdown is laid out while an answer streams, and that the answer is kept, in milliseconds. */
 const REDRAW_MS = 50;
+const KEEP_MS = 1000;
+const DRAFT = "tokamak.draft";
 
-const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
 const settings = sampling();
 const attached = attachments();
 const memory = chatMemory(asked().options, (error) => showError(byId("chat"), error));
 let engine: Engine | null = null;
-let run: Run | null = null;
+/** The conversation and the run of the answer that is under way. */
+let writing: { conversation: Conversation; run: Run | null } | null = null;
+let isStoryteller = (asked().model ?? BUILTIN) === BUILTIN;
+/** A question was sent before the model was open. */
+let isWaiting = false;
 let current: Conversation = create();
+/** The tokens of answers that were written with their probabilities, and the text before them. */
+const tokensOfTurns = new WeakMap<Turn, { before: string; tokens: TokenOfAnswer[] }>();
 
-const list = h("ul", { class: "conversations" });
 const log = h("div", { class: "log", role: "region", "aria-label": "Conversation" });
 /** Whole sentences of the answer, for those who hear the page. */
 const spoken = h("p", { class: "visually-hidden", "aria-live": "polite" });
-const input = h("textarea", { id: "message", rows: 3, placeholder: "Opening the model …", disabled: true });
-const send = h("button", { type: "submit", disabled: true }, "Send");
+const input = h("textarea", { id: "message", rows: 3, placeholder: "The model is opened; type meanwhile." });
+const send = h("button", { type: "submit" }, "Send");
 const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
 const speed = h("p", { class: "status", role: "status" });
+const form = h("form", { class: "compose" });
+const follow = follower(log, form);
+const list = conversationList(show, (gone) => (gone.id === current.id ? show(create()) : list.draw(current)));
 
-function drawn(turn: Turn): HTMLElement {
-  const text = h("div", { class: "text" });
-  if (turn.role === "user") text.textContent = turn.content;
-  else text.innerHTML = markdown.render(turn.content);
-  return text;
-}
-
-function imagesElement(ids: string[]): HTMLElement {
-  const row = h("div", { class: "attached" });
-  for (const id of ids) {
-    const place = h("span", {}, "An image …");
-    row.append(place);
-    void imageOf(id).then((image) => place.replaceWith(image ? shownImage(image, "An image of the message") : "An image that is no longer kept."));
-  }
-  return row;
-}
-
-/** The element with what was added to the prompt, and the sources of that. */
-function memoryElement({ sources, context }: NonNullable<Turn["memory"]>): HTMLElement {
-  return h("details", { class: "recalled" }, h("summary", {}, `From memory: ${sources.join(", ")}`), h("pre", { class: "wrapped" }, context));
-}
-
-function turnElement(turn: Turn, index: number): HTMLElement {
-  const actions = h("div", { class: "row actions" }, copyButton(() => turn.content));
-  const action = (label: string, what: () => void) => {
-    const button = h("button", { type: "button", class: "quiet" }, label);
-    button.addEventListener("click", what);
-    actions.append(button);
-  };
-  if (turn.role === "user") action("Edit", () => edit(index));
-  else if (index === current.turns.length - 1) action("Regenerate", () => void regenerate(index));
-  return h("article", { class: `turn ${turn.role}` }, h("h2", {}, turn.role === "user" ? "You" : "Model"), turn.memory && memoryElement(turn.memory), turn.images && imagesElement(turn.images), drawn(turn), actions);
-}
+const actions: TurnActions = {
+  edit,
+  regenerate: (index) => {
+    current.turns = current.turns.slice(0, index);
+    drawLog();
+    void answer();
+  },
+  goOn: () => void answer(current.turns.at(-1)),
+};
 
 function drawLog(): void {
-  log.replaceChildren(...current.turns.map(turnElement));
+  const { turns } = current;
+  if (turns.length === 0) log.replaceChildren(welcome(ask, isStoryteller));
+  else log.replaceChildren(...turns.map((turn, index) => turnElement(turn, index, index === turns.length - 1, actions)));
+  showTokens();
 }
 
-function drawList(): void {
-  const entry = (one: Conversation) => {
-    const choose = h("button", { type: "button", class: "quiet", "aria-current": one.id === current.id && "true" }, titleOf(one));
-    choose.addEventListener("click", () => show(one));
-    const bin = h("button", { type: "button", class: "quiet", "aria-label": `Delete “${titleOf(one)}”` }, "×");
-    bin.addEventListener("click", () => {
-      remove(one);
-      if (one.id === current.id) show(create());
-      else drawList();
-    });
-    return h("li", {}, choose, bin);
+/** Shows the last answer by its tokens, where they are known and wanted. */
+function showTokens(): void {
+  const turn = current.turns.at(-1);
+  const known = turn && settings.wantsTokens() && !writing && tokensOfTurns.get(turn);
+  if (!turn || !known || !engine) return;
+  const goOn = (before: string, text: string) => {
+    turn.content = known.before + before + text;
+    void answer(turn);
   };
-  list.replaceChildren(...all().map(entry));
+  log.lastElementChild?.querySelector(".answer")?.replaceChildren(known.before, tokenView(engine, known.tokens, goOn));
 }
 
 function show(conversation: Conversation): void {
-  run?.cancel();
-  current = conversation;
+  writing?.run?.cancel();
+  current = read(conversation.id) ?? conversation;
   speed.textContent = "";
   drawLog();
-  drawList();
+  list.draw(current);
+}
+
+/** Another tab has changed it: what is shown follows, unless this tab writes in it just now. */
+function changedElsewhere(id: string): void {
+  if (id === current.id && writing?.conversation !== current) {
+    const found = read(id);
+    if (found) current = found;
+    drawLog();
+  }
+  list.draw(current);
+}
+
+function keepIt(conversation: Conversation): void {
+  conversation.changed = Date.now();
+  if (!keep(conversation)) showError(byId("chat"), new Error("This browser keeps no more conversations; this one ends with the tab."));
 }
 
 function edit(index: number): void {
-  run?.cancel();
+  writing?.run?.cancel();
   const dropped = current.turns.slice(index);
   input.value = dropped[0]?.content ?? "";
   void editImages(dropped);
@@ -110,20 +117,6 @@ async function editImages(turns: Turn[]): Promise<void> {
   await forgetImages(turns.flatMap((turn) => turn.images ?? []));
 }
 
-async function regenerate(index: number): Promise<void> {
-  current.turns = current.turns.slice(0, index);
-  drawLog();
-  await answer();
-}
-
-/** The images, then the text, as models were trained on; a model that does not see gets the text alone. */
-async function messageOf({ role, content, images = [] }: Turn, sees: boolean): Promise<Message> {
-  const files = sees ? (await Promise.all(images.map(imageOf))).filter((image) => image !== undefined) : [];
-  if (files.length === 0) return { role, content };
-  const parts: Part[] = files.map((image) => ({ type: "image", image }));
-  return { role, content: [...parts, { type: "text", text: content }] };
-}
-
 /** The turns, with what the memory knows before the last one; the answer says so. */
 async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Turn[]> {
   const last = turns.at(-1);
@@ -133,87 +126,118 @@ async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Tur
   return [...turns.slice(0, -1), { ...last, content: `${found.context}\n${last.content}` }];
 }
 
-/** Begins what the model continues: a chat, or for a model without a template the text so far. */
-async function begin(own: Engine, turns: Turn[]): Promise<Run> {
-  const options = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
-  if (own.model.hasTemplate) {
-    return own.chat(await Promise.all(turns.map((turn) => messageOf(turn, own.model.sees))), options);
-  }
-  return own.generate(turns.map(({ content }) => content).join("\n"), options);
-}
-
-async function answer(): Promise<void> {
-  if (!engine || engine.model.embeds || engine.model.hears) return;
+/** Has the model answer the last question, or go on with `cut`, an answer that was not finished. */
+async function answer(cut?: Turn): Promise<void> {
+  if (!engine || engine.model.embeds || engine.model.hears || writing) return;
   const conversation = current;
-  const turn: Turn = { role: "assistant", content: "" };
-  conversation.turns.push(turn);
+  const turn: Turn = cut ?? { role: "assistant", content: "" };
+  if (!cut) conversation.turns.push(turn);
+  turn.unfinished = true;
+  const own = engine;
+  writing = { conversation, run: null };
+  keepIt(conversation);
+  list.draw(current);
   drawLog();
-  const text = log.lastElementChild?.querySelector(".text") as HTMLElement;
-  const started = performance.now();
-  let first = 0;
-  let tokens = 0;
-  let drawnAt = 0;
-  let said = 0;
-  busy(true);
+  const view = answerView();
+  log.lastElementChild?.querySelector(".answer")?.replaceChildren(view.element);
+  follow.toEnd();
+  busy();
   try {
-    const own = await begin(engine, await withMemory(engine, conversation.turns.slice(0, -1), turn));
-    run = own;
-    for await (const piece of own) {
-      first ||= performance.now();
-      tokens += piece.ids.length;
-      turn.content += piece.text;
-      const now = performance.now();
-      if (now - drawnAt > REDRAW_MS) {
-        drawnAt = now;
-        text.innerHTML = markdown.render(turn.content);
-        speed.textContent = `${figure(tokens / Math.max(1e-3, (now - first) / 1000))} tokens/s`;
-      }
-      const end = turn.content.lastIndexOf(". ") + 1;
-      if (end > said) {
-        spoken.textContent = turn.content.slice(said, end);
-        said = end;
-      }
-    }
-    const result = await own.result;
-    const rate = result.decodeSeconds > 0 ? `, ${figure((result.tokens - 1) / result.decodeSeconds)} tokens/s` : "";
-    const reused = result.cachedTokens > 0 ? `, ${result.cachedTokens} of them kept from before` : "";
-    speed.textContent =
-      `${result.tokens} tokens${rate}; first after ${seconds((first - started) / 1000)}; ` +
-      `prompt of ${result.promptTokens} tokens${reused}. ${{ end: "", stop: "", length: "The answer was cut at its longest.", context: "The context is full.", cancelled: "Stopped.", grammar: "" }[result.finish]}`;
-    spoken.textContent = turn.content.slice(said);
+    const turns = cut && turn.content !== "" ? conversation.turns : await withMemory(own, conversation.turns.slice(0, -1), turn);
+    const wantsTokens = settings.wantsTokens();
+    const before = turn.content;
+    writing.run = await begin(own, turns, { maxTokens: DEFAULT_TOKENS, ...settings.values(), ...(wantsTokens && { logprobs: ALTERNATIVES }) });
+    const { ids, logprobs } = await stream(writing.run, turn, conversation, view);
+    if (wantsTokens) tokensOfTurns.set(turn, { before, tokens: await tokensOf(own, ids, logprobs) });
   } catch (error) {
-    if (turn.content === "") conversation.turns.pop();
+    if (turn.content === "") conversation.turns = conversation.turns.filter((one) => one !== turn);
     showError(byId("chat"), error);
   } finally {
-    run = null;
-    busy(false);
-    conversation.changed = Date.now();
-    if (!keep(conversation)) showError(byId("chat"), new Error("This browser keeps no more conversations; this one ends with the tab."));
+    writing = null;
+    busy();
+    keepIt(conversation);
     if (conversation === current) drawLog();
-    drawList();
+    list.draw(current);
+    follow.grown();
   }
 }
 
-function busy(is: boolean): void {
-  send.disabled = is || !engine;
-  stop.hidden = !is;
+async function stream(run: Run, turn: Turn, conversation: Conversation, view: AnswerView): Promise<{ ids: number[]; logprobs: Logprob[] }> {
+  const logprobs: Logprob[] = [];
+  const started = performance.now();
+  let first = 0, tokens = 0, drawnAt = 0, keptAt = started, said = turn.content.length;
+  for await (const piece of run) {
+    const now = performance.now();
+    first ||= now;
+    tokens += piece.ids.length;
+    logprobs.push(...(piece.logprobs ?? []));
+    turn.content += piece.text;
+    if (now - drawnAt > REDRAW_MS) {
+      drawnAt = now;
+      view.show(turn.content);
+      follow.grown();
+      speed.textContent = `${figure(tokens / Math.max(1e-3, (now - first) / 1000))} tokens/s`;
+    }
+    if (now - keptAt > KEEP_MS) {
+      keptAt = now;
+      keepIt(conversation);
+    }
+    const end = turn.content.lastIndexOf(". ") + 1;
+    if (end > said) {
+      spoken.textContent = turn.content.slice(said, end);
+      said = end;
+    }
+  }
+  const result = await run.result;
+  if (result.finish !== "cancelled" && result.finish !== "length") delete turn.unfinished;
+  const rate = result.decodeSeconds > 0 ? `, ${figure((result.tokens - 1) / result.decodeSeconds)} tokens/s` : "";
+  const reused = result.cachedTokens > 0 ? `, ${result.cachedTokens} of them kept from before` : "";
+  speed.textContent =
+    `${result.tokens} tokens${rate}; first after ${seconds((first - started) / 1000)}; ` +
+    `prompt of ${result.promptTokens} tokens${reused}. ${{ end: "", stop: "", length: "The answer was cut at its longest.", context: "The context is full.", cancelled: "Stopped.", grammar: "" }[result.finish]}`;
+  spoken.textContent = turn.content.slice(said);
+  return { ids: result.ids, logprobs };
 }
 
-function page(): HTMLElement {
-  const form = h("form", { class: "compose" }, attached.list, h("label", { for: "message", class: "visually-hidden" }, "Message"), input, h("div", { class: "row" }, send, stop, attached.button, speed));
-  form.addEventListener("submit", async (event) => {
+function busy(): void {
+  send.disabled = writing !== null || isWaiting;
+  stop.hidden = writing === null;
+}
+
+/** Sends a question; before the model is open it waits for it. */
+async function ask(content: string): Promise<void> {
+  if (content === "" || writing || isWaiting) return;
+  byId("chat").querySelector(":scope > .error")?.remove();
+  const turn: Turn = { role: "user", content };
+  current.turns.push(turn);
+  input.value = "";
+  forget(DRAFT, "session");
+  isWaiting = true;
+  busy();
+  const images = await Promise.all(attached.take().map(keepImage));
+  if (images.length > 0) turn.images = images;
+  keepIt(current);
+  drawLog();
+  list.draw(current);
+  follow.toEnd();
+  if (engine) answerWaiting();
+  else speed.textContent = "Sent once the model is open.";
+}
+
+function answerWaiting(): void {
+  isWaiting = false;
+  busy();
+  void answer();
+}
+
+function composed(): HTMLElement {
+  form.append(follow.button, attached.list, h("label", { for: "message", class: "visually-hidden" }, "Message"), input, h("div", { class: "row" }, send, stop, attached.button, speed));
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const content = input.value.trim();
-    if (content === "" || send.disabled) return;
-    byId("chat").querySelector(":scope > .error")?.remove();
-    const turn: Turn = { role: "user", content };
-    current.turns.push(turn);
-    input.value = "";
-    send.disabled = true;
-    const images = await Promise.all(attached.take().map(keepImage));
-    if (images.length > 0) turn.images = images;
-    void answer();
+    void ask(input.value.trim());
   });
+  input.value = kept(DRAFT, "session") ?? "";
+  input.addEventListener("input", () => keepText(DRAFT, input.value, "session"));
   input.addEventListener("paste", (event) => {
     if (attached.add([...(event.clipboardData?.files ?? [])])) event.preventDefault();
   });
@@ -222,7 +246,13 @@ function page(): HTMLElement {
     event.preventDefault();
     form.requestSubmit();
   });
-  stop.addEventListener("click", () => run?.cancel());
+  stop.addEventListener("click", () => writing?.run?.cancel());
+  addEventListener("keydown", ({ key }) => key === "Escape" && writing?.run?.cancel());
+  addEventListener("pagehide", () => writing && keepIt(writing.conversation));
+  return form;
+}
+
+function page(): HTMLElement {
   const fresh = h("button", { type: "button" }, "New conversation");
   fresh.addEventListener("click", () => {
     show(create());
@@ -230,23 +260,34 @@ function page(): HTMLElement {
   });
   const exported = h("button", { type: "button", class: "quiet" }, "Export");
   exported.addEventListener("click", () => download("conversation.md", asMarkdown(current), "text/markdown"));
-  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list, memory.element, settings.element);
-  return h("div", { class: "chat" }, side, h("div", { class: "talk" }, log, spoken, form));
+  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list.element, memory.element, settings.element);
+  return h("div", { class: "chat" }, h("div", { class: "talk" }, log, spoken, composed()), side);
 }
 
-startPage("index");
-byId("chat").append(page());
-show(all()[0] ?? create());
-void mountOpener(open, (opened) => {
-  engine = opened;
-  settings.recommend(opened.defaults);
-  const { embeds, hears, sees } = opened.model;
+function opened(own: Engine, name: string): void {
+  engine = own;
+  isStoryteller = name === BUILTIN;
+  settings.recommend(own.defaults);
+  const { embeds, hears, sees } = own.model;
   const able = !embeds && !hears;
   attached.allow(sees);
   input.disabled = !able;
   input.placeholder = able
     ? "Say something; Enter sends, Shift and Enter begins a new line."
     : hears ? "This model writes down what it hears: see Listen." : "This model makes vectors, not texts.";
-  busy(false);
-  if (able) input.focus();
-}, { claims: attached.add }).start();
+  if (current.turns.length === 0) drawLog();
+  if (able && isWaiting) answerWaiting();
+  if (able && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
+}
+
+/** There is no model: what was typed stays, and waits for the next one. */
+function closed(): void {
+  engine = null;
+  input.placeholder = "No model is open; choose one above.";
+}
+
+startPage();
+byId("chat").append(page());
+show(all()[0] ?? create());
+onChange(changedElsewhere);
+void mountOpener(open, opened, { claims: attached.add, closed }).start();

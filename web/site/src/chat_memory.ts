@@ -1,7 +1,7 @@
 // The switch "Memory" of a chat: what the memory knows of a message stands before it, quoted, with its sources in sight.
 import { type Engine, type Recalled, open } from "tokamak-web";
 import { h } from "./dom.ts";
-import { sourceOf } from "./opener.ts";
+import { sourceOf } from "./asked.ts";
 import { memoryModel, withMemory } from "./remembering.ts";
 
 const BUDGET = 512; // tokens

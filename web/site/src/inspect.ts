@@ -68,5 +68,5 @@ function show(engine: Look): void {
   made.choose(location.hash.slice(1));
 }
 
-startPage("inspect");
+startPage();
 void mountOpener(look, show).start();

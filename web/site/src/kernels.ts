@@ -2,11 +2,12 @@
 import { type Look, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Compiler, openCompiler } from "./kernels/compile.ts";
-import { type Catalogue, type Kernel, type KernelText, catalogueOf } from "./kernels/data.ts";
+import { type Catalogue, type Kernel, catalogueOf } from "./kernels/data.ts";
 import { deviceChoice } from "./kernels/device.ts";
 import { kernelDetail } from "./kernels/detail.ts";
 import { type KernelList, kernelList } from "./kernels/list.ts";
 import { seconds } from "./numbers.ts";
+import { settings } from "./asked.ts";
 import { mountOpener } from "./opener.ts";
 import { showError, startPage } from "./shell.ts";
 
@@ -14,7 +15,7 @@ import { showError, startPage } from "./shell.ts";
 async function textsOf(kernel: Kernel, engine: Look): Promise<Set<string>> {
   const texts = new Set<string>();
   for (const place of kernel.launches) {
-    const { wgsl } = (await engine.kernel(place)) as KernelText;
+    const { wgsl } = await engine.kernel(place);
     if (wgsl) texts.add(wgsl);
   }
   return texts;
@@ -88,13 +89,15 @@ function compilePanel(engine: Look, catalogue: Catalogue, list: KernelList): HTM
 const device = deviceChoice(() => void panel.start());
 
 async function show(engine: Look): Promise<void> {
+  // The processor runs no WGSL: the texts are shown for a device that is common, unless the address asks for the processor.
+  if (engine.adapter.backend === "cpu" && settings().options.backend === undefined && device.assume()) return panel.start();
   const catalogue = await catalogueOf(engine);
   const detail = kernelDetail(engine, catalogue);
   const list = kernelList(catalogue.kernels, detail.show);
   byId("kernels").replaceChildren(compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
 }
 
-startPage("kernels");
+startPage();
 const panel = mountOpener(look, (engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error)), {
   options: () => {
     const assumed = device.device();

@@ -111,7 +111,7 @@ function page(): HTMLElement[] {
   ];
 }
 
-startPage("listen");
+startPage();
 byId("listen").append(...page());
 const isSound = ({ type }: File) => type.startsWith("audio/") || type.startsWith("video/");
 void mountOpener(

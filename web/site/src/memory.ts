@@ -2,7 +2,8 @@
 import { type DocumentMemory, type Engine, type Hit, type MemoryDocument, open } from "tokamak-web";
 import { byId, copyButton, downloadFile, h } from "./dom.ts";
 import { bytes } from "./numbers.ts";
-import { BUILTIN, mountOpener } from "./opener.ts";
+import { BUILTIN } from "./asked.ts";
+import { mountOpener } from "./opener.ts";
 import { memoryModel, rememberModel, withMemory } from "./remembering.ts";
 import { showError, startPage } from "./shell.ts";
 
@@ -195,7 +196,7 @@ function page(): HTMLElement[] {
   ];
 }
 
-startPage("memory");
+startPage();
 byId("memory").append(...page());
 refresh();
 void mountOpener(

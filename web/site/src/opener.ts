@@ -1,79 +1,25 @@
-// The panel in which a visitor chooses a model and sees it open, on every page that runs one.
-import { type Check, type Look, type LookOptions, type OpenOptions, type Progress, type Source, check, models } from "tokamak-web";
+// The line in which every page that runs a model shows it, and the sheet below that line to choose another one.
+import { type Check, type Look, type LookOptions, type Source, check } from "tokamak-web";
+import { BUILTIN, settings, sourceOf } from "./asked.ts";
 import { byId, h } from "./dom.ts";
 import { takeDrops } from "./dropped.ts";
+import { type Suggested, modelList } from "./model_list.ts";
 import { bytes } from "./numbers.ts";
-import { showError } from "./shell.ts";
+import { placeOf, progressText, verdictText } from "./opening.ts";
+import { keepOffline, showError } from "./shell.ts";
+import { withoutGpu } from "./without_gpu.ts";
 
-export const BUILTIN = "built-in";
-
-const SUGGESTED = [
-  { name: BUILTIN, about: "Storyteller, 18 MB, answers offline" },
+const SUGGESTED: Suggested[] = [
+  { name: BUILTIN, about: "18 MB, a storyteller, answers offline" },
   { name: "HuggingFaceTB/SmolLM2-135M-Instruct", about: "269 MB, quick, small talk" },
   { name: "Qwen/Qwen3-0.6B", about: "1.5 GB, many languages" },
   { name: "google/gemma-3-270m-it", about: "536 MB, needs a token of the hub" },
 ];
 
-/**
- * The page's address may choose: ?model=NAME-OR-URL &cpu &cpu-reference &webgpu &limits=default &wait=asyncify &context=N
- * &selfTest=0 &pooling=mean
- */
-export function settings(id = "model"): { model: string | null; options: OpenOptions } {
-  const asked = new URLSearchParams(location.search);
-  const options: OpenOptions = {};
-  for (const backend of ["cpu", "cpu-reference", "webgpu"] as const) {
-    if (asked.has(backend)) options.backend = backend;
-  }
-  if (asked.get("limits") === "default") options.defaultLimits = true;
-  const wait = asked.get("wait");
-  if (wait === "asyncify" || wait === "jspi") options.wait = wait;
-  if (asked.has("context")) options.context = Number(asked.get("context"));
-  if (asked.get("selfTest") === "0") options.selfTest = false;
-  const pooling = asked.get("pooling");
-  if (pooling === "mean" || pooling === "last" || pooling === "cls") options.pooling = pooling;
-  return { model: asked.get(id), options };
-}
-
-/** The source for a name: the model beside the site, else what tokamak-web takes. */
-export function sourceOf(name: string, base = "./"): Source {
-  return name === BUILTIN ? new URL(`${base}models/storyteller/`, document.baseURI) : name;
-}
-
-const PHASES: Record<Progress["phase"], string> = {
-  "look-up": "Looking the model up",
-  download: "Downloading",
-  verify: "Checking what was downloaded",
-  read: "Reading",
-  "self-test": "Testing the kernels on this device",
-  compile: "Compiling the kernels",
-  upload: "Loading the weights",
-  ready: "Ready",
-};
-
-/** A sentence on how far opening is. */
-function told(progress: Progress): string {
-  const { phase, loaded, total } = progress;
-  const isBytes = phase !== "compile" && phase !== "self-test";
-  const amount = !total ? "" : isBytes ? ` ${bytes(loaded)} of ${bytes(total)}` : ` ${loaded} of ${total}`;
-  const speed = progress.bytesPerSecond ? `, ${bytes(progress.bytesPerSecond)}/s` : "";
-  return `${PHASES[phase]}${amount}${speed}`;
-}
-
-/** The name of the GPU, or the processor, after "on". */
-function placeOf({ backend, name }: Check["adapter"]): string {
-  return backend === "cpu" ? "the processor" : name;
-}
-
-function verdictText(found: Check): string {
-  if (!found.runs) return found.reason ?? "It does not run here.";
-  const size = found.download > 0 ? `${bytes(found.download)} to download` : "all of it is in this browser";
-  const device = found.model ? `, ${bytes(found.model.memory.total)} on ${found.adapter.backend === "cpu" ? "the processor" : "the GPU"}, ${found.model.context} tokens of context` : "";
-  const fit = { fits: "It fits this device", tight: "It may be too much for this device", "too-large": "It is too large for this device", unsupported: "It does not run here" };
-  return `${fit[found.verdict]}: ${size}${device}.`;
-}
-
 export interface Opener {
   readonly element: HTMLElement;
+  /** The sheet, for a page's own fields. */
+  readonly sheet: HTMLElement;
   /** Opens what the page's address names, else what is chosen first. */
   start(): Promise<void>;
 }
@@ -82,34 +28,44 @@ export interface Opener {
 export interface Extras {
   /** Takes files that were dropped, if they are none of a model's. */
   claims?(files: File[]): boolean;
+  /** Called where no model is open any more, or the first one could not be opened. */
+  closed?(): void;
   /** Models to choose from in place of those for texts. */
-  suggested?: { name: string; about: string }[];
+  suggested?: Suggested[];
   /** The first text in place of the built-in model; with "" nothing is opened by itself. */
   initial?: string;
   /** The mark of this panel where a page has several: its parameter of the address, and a title. */
   id?: string;
   title?: string;
+  /** Whether the sheet is open from the start on. */
+  isOpen?: boolean;
   /** The further options for the model of that name. */
   options?(name: string): LookOptions;
 }
 
+interface Chosen {
+  source: Source;
+  title: string;
+}
+
 /**
- * `begin` is `open`, or `look` for pages that run nothing. `opened` gets each model, in place of the one
- * before, which is closed.
+ * `begin` is `open`, or `look` for pages that run nothing. `opened` gets each model, in place of the one before, which is closed
+ * once the next one is there: an opening that fails or is stopped leaves it as it was.
  */
 export function opener<T extends Look>(
   begin: (source: Source, options: LookOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
-  { claims, suggested, initial = BUILTIN, options = () => ({}), id = "model", title: shown = "Model" }: Extras = {},
+  { claims, closed, suggested = SUGGESTED, initial = BUILTIN, options = () => ({}), id = "model", title: shown = "Model", isOpen }: Extras = {},
 ): Opener {
   let engine: T | null = null;
+  /** The model that is or was open. */
+  let last: Chosen | null = null;
   let abort: AbortController | null = null;
   const asked = settings(id);
   /** The ids of a page's only panel are plain. */
   const idOf = (own: string) => (id === "model" ? own : `${id}-${own}`);
 
-  const name = h("input", { id, list: idOf("known-models"), autocomplete: "off", spellcheck: "false", value: asked.model ?? initial });
-  const known = h("datalist", { id: idOf("known-models") }, ...(suggested ?? SUGGESTED).map((one) => h("option", { value: one.name }, one.about)));
+  const name = h("input", { id, autocomplete: "off", spellcheck: "false", value: asked.model ?? initial });
   const files = h("input", { type: "file", id: idOf("files"), multiple: true, class: "visually-hidden" });
   const folder = h("input", { type: "file", id: idOf("folder"), webkitdirectory: true, class: "visually-hidden" });
   const status = h("p", { class: "status", role: "status", id: `${id}-status` });
@@ -119,16 +75,32 @@ export function opener<T extends Look>(
   const openButton = h("button", { type: "submit" }, "Open");
   const checkButton = h("button", { type: "button", class: "quiet" }, "Does it fit?");
   const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
-  const form = h(
+  const title = h("strong", {}, shortName(asked.model ?? (initial || "none yet")));
+  const sheetId = idOf("sheet");
+  const chip = h("button", { type: "button", class: "quiet chip", "aria-controls": sheetId, "aria-expanded": "false" }, h("span", {}, `${shown}: `), title, h("span", { "aria-hidden": "true" }, " ▾"));
+  const list = modelList(suggested, (chosen) => choose(chosen), (error) => showError(element, error));
+  const sheet = h(
     "form",
-    { class: "opener" },
+    { id: sheetId, class: "sheet" },
+    list.element,
     h("label", { for: id }, shown),
-    h("div", { class: "row" }, name, known, openButton, checkButton, stop, ...picker(files, "Files …"), ...("webkitdirectory" in folder ? picker(folder, "Folder …") : [])),
+    h("div", { class: "row" }, name, openButton, checkButton, ...picker(files, "Files …"), ...("webkitdirectory" in folder ? picker(folder, "Folder …") : [])),
     id === "model" && h("p", { class: "hint" }, "A name on Hugging Face, an address, or a .gguf file or a model's folder: chosen, or dropped on this page. Nothing is uploaded."),
     budget,
-    bar,
-    status,
   );
+  const element = h("div", { class: "opener" }, h("div", { class: "row line" }, chip, status, stop), bar, sheet);
+
+  const showSheet = (is: boolean) => {
+    sheet.hidden = !is;
+    chip.setAttribute("aria-expanded", String(is));
+    if (is) void list.refresh();
+  };
+  showSheet(isOpen ?? !(asked.model ?? initial));
+  chip.addEventListener("click", () => showSheet(sheet.hidden === true));
+  const choose = (chosen: string) => {
+    name.value = chosen;
+    void openModel({ source: sourceOf(chosen), title: chosen });
+  };
 
   const busy = (is: boolean) => {
     openButton.disabled = checkButton.disabled = is;
@@ -138,22 +110,40 @@ export function opener<T extends Look>(
     abort?.abort();
     abort = new AbortController();
     const { signal } = abort;
-    form.querySelector(".error")?.remove();
+    element.querySelectorAll(":scope > .error, :scope > .again, :scope > .hint").forEach((one) => one.remove());
     budget.textContent = "";
     busy(true);
     try {
       await what(signal);
     } catch (error) {
-      status.textContent = "";
-      if ((error as { code?: string }).code === "cancelled") status.textContent = "Stopped.";
-      else showError(form, error);
+      if (abort.signal !== signal) return;
+      const stays = engine ? `${engine.model.name} stays open.` : "";
+      const isStopped = (error as { code?: string }).code === "cancelled";
+      status.textContent = isStopped ? `Stopped. ${stays}` : stays;
+      if (!isStopped) showError(element, error);
+      if (last) title.textContent = shortName(last.title);
+      if (!engine) offerLast(error);
     } finally {
       if (abort.signal === signal) busy(false);
     }
   };
-  const isWanted = (found: Check) => {
+  /** No model is open. The one that was, or the processor in the GPU's place, is a click away. */
+  const offerLast = (error: unknown) => {
+    closed?.();
+    const before = last;
+    if (before) element.append(h("p", { class: "again" }, h("button", { type: "button", onclick: () => void openModel(before) }, `Open ${before.title} again`)));
+    else element.append(...withoutGpu.failed(error, asked.options));
+  };
+  const closeLast = async () => {
+    await engine?.close();
+    if (engine) closed?.();
+    engine = null;
+  };
+  const isWanted = async (found: Check) => {
     budget.textContent = verdictText(found);
-    return found.verdict !== "too-large" || confirm(`${verdictText(found)} The tab may end while it is opened. Open it all the same?`);
+    if (found.verdict === "too-large" && !confirm(`${verdictText(found)} The tab may end while it is opened. Open it all the same?`)) return false;
+    if (found.verdict !== "fits") await closeLast(); // there is no room for two
+    return true;
   };
   const ask = (kept: { name: string; bytes?: number }[]) =>
     confirm(`The browser's storage is full. Remove ${kept.map((one) => one.name).join(", ")} to make room?`);
@@ -171,37 +161,47 @@ export function opener<T extends Look>(
     own.on("restored", () => (status.textContent = "The GPU was lost and is there again; what was under way has gone on."));
   };
 
-  const openModel = (source: Source, title: string) =>
+  const openModel = (chosen: Chosen) =>
     withSignal(async (signal) => {
-      await engine?.close();
-      engine = null;
-      engine = await begin(source, {
+      title.textContent = shortName(chosen.title);
+      const further = options(chosen.title);
+      if (bytesOf(chosen.source) > LARGE_BYTES) await closeLast(); // as after a check: there may be no room for two
+      const next = await begin(chosen.source, {
         ...asked.options,
-        ...options(title),
+        ...further,
         signal,
         // The built-in model is small, and what a visitor chose is here already.
-        ...(typeof source === "string" && { onCheck: isWanted }),
+        ...(typeof chosen.source === "string" && { onCheck: isWanted }),
         onProgress: (progress) => {
           bar.value = progress.overall;
-          status.textContent = `${told(progress)} …`;
+          status.textContent = `${progressText(progress)} …`;
         },
         onNotice: (text) => (status.textContent = text),
         onEvict: ask,
       });
-      tellStops(engine);
-      const { model, adapter } = engine;
+      await engine?.close();
+      engine = next;
+      last = chosen;
+      tellStops(next);
+      const { model, adapter } = next;
       status.textContent = `${model.name}: ${model.architecture}, ${model.quantization}, ${bytes(model.memory.total)} on ${placeOf(adapter)}.`;
-      opened(engine, title);
+      element.append(...withoutGpu.opened(adapter, asked.options));
+      if (!isOpen) showSheet(false);
+      opened(next, chosen.title);
+      const isWhole = Boolean(further.memory || model.sees || model.hears || model.speaks);
+      void keepOffline({ module: { isWhole, isTwin: adapter.waiting === "asyncify" } }).catch(() => undefined);
     });
 
-  form.addEventListener("submit", (event) => {
+  sheet.addEventListener("submit", (event) => {
     event.preventDefault();
-    void openModel(sourceOf(name.value.trim()), name.value.trim());
+    const wanted = name.value.trim();
+    if (wanted !== "") choose(wanted);
   });
   checkButton.addEventListener("click", () =>
     withSignal(async (signal) => {
       status.textContent = "Looking at the model's headers …";
-      status.textContent = verdictText(await check(sourceOf(name.value.trim()), { ...asked.options, signal }));
+      budget.textContent = verdictText(await check(sourceOf(name.value.trim()), { ...asked.options, signal }));
+      status.textContent = "";
     }),
   );
   stop.addEventListener("click", () => abort?.abort());
@@ -209,21 +209,26 @@ export function opener<T extends Look>(
     input.addEventListener("change", () => {
       const chosen = [...(input.files ?? [])];
       input.value = ""; // the same files may be chosen again
-      if (chosen[0]) void openModel(chosen, titleOf(chosen));
+      if (chosen[0]) void openModel({ source: chosen, title: titleOf(chosen) });
     });
   }
-  if (id === "model") takeDrops((dropped) => void dropped.then(({ source, name }) => openModel(source, name), (error: unknown) => showError(form, error)), claims);
-  void models.list().then((kept) => {
-    for (const one of kept) known.prepend(h("option", { value: one.name }, "in this browser"));
-  }, () => undefined);
+  if (id === "model") takeDrops((dropped) => void dropped.then(({ source, name: found }) => openModel({ source, title: found }), (error: unknown) => showError(element, error)), claims);
 
   return {
-    element: form,
+    element,
+    sheet,
     start: async () => {
-      if (name.value !== "") await openModel(sourceOf(name.value), name.value);
+      if (name.value !== "") await openModel({ source: sourceOf(name.value), title: name.value });
     },
   };
 }
+
+/** The bytes of files that a visitor has chosen; of other sources the check tells. */
+const bytesOf = (source: Source) => (Array.isArray(source) ? source.reduce((sum, { size }) => sum + size, 0) : 0);
+const LARGE_BYTES = 500e6;
+
+/** The last part of an address, and of other names all. */
+const shortName = (name: string) => (/^[a-z]+:/.test(name) ? name.split("/").filter(Boolean).at(-1)! : name);
 
 /** An input for files and the button that stands for it. */
 function picker(input: HTMLInputElement, label: string): Node[] {

@@ -3,6 +3,8 @@
 
 /** One text: its tokens, how long the first one took, and the others after it. */
 export interface Timing {
+  /** The answer, as far as the engine tells it. */
+  text: string;
   tokens: number;
   firstSeconds: number;
   decodeSeconds: number;
@@ -29,15 +31,22 @@ export class Stopwatch {
   #first = 0;
   #last = 0;
   #tokens = 0;
+  #text = "";
 
-  add(tokens: number): void {
+  add(tokens: number, text = ""): void {
+    this.#text += text;
     this.#last = performance.now();
     this.#first ||= this.#last;
     this.#tokens += tokens;
   }
 
+  /** A text whose tokens were counted before. */
+  tell(text: string): void {
+    this.#text += text;
+  }
+
   timing(tokens = this.#tokens): Timing {
-    return { tokens, firstSeconds: (this.#first - this.#began) / 1000, decodeSeconds: (this.#last - this.#first) / 1000 };
+    return { text: this.#text, tokens, firstSeconds: (this.#first - this.#began) / 1000, decodeSeconds: (this.#last - this.#first) / 1000 };
   }
 }
 
@@ -84,7 +93,7 @@ export const OTHERS: Record<string, Other> = {
           const watch = new Stopwatch();
           const streamer = new TextStreamer(own.tokenizer, {
             skip_prompt: true,
-            callback_function: () => {},
+            callback_function: (text: string) => watch.tell(text),
             token_callback_function: (ids: unknown[]) => watch.add(ids.length),
           });
           const given = own.tokenizer.chat_template ? [{ role: "user", content: prompt }] : prompt;
@@ -109,7 +118,7 @@ export const OTHERS: Record<string, Other> = {
           const request = { messages: [{ role: "user", content: prompt }], max_tokens: tokens, temperature: 0, ignore_eos: true };
           let made: number | undefined;
           for await (const { choices, usage } of await own.chat.completions.create({ ...request, stream: true, stream_options: { include_usage: true } })) {
-            if (choices[0]?.delta.content) watch.add(1);
+            if (choices[0]?.delta.content) watch.add(1, choices[0].delta.content);
             made = usage?.completion_tokens ?? made;
           }
           return watch.timing(made);

@@ -1,6 +1,6 @@
 // The result of a bench as a picture to share.
-import type { Engine } from "tokamak-web";
-import { type BenchReport, checkLines, testTitle } from "./bench_report.ts";
+import type { BenchReport, Engine } from "tokamak-web";
+import { checkLines, testTitle } from "./bench_report.ts";
 import { bytes, figure, seconds } from "./numbers.ts";
 
 const WIDTH = 1200;

@@ -1,9 +1,9 @@
 // The findings about a device, as Markdown to put into an issue.
-import type { Engine } from "tokamak-web";
+import type { Engine, SelfTestReport } from "tokamak-web";
 import { seconds } from "./numbers.ts";
-import { type Outcome, type SelfTest, isRight, isWrong } from "./suite.ts";
+import { type Outcome, isRight, isWrong } from "./suite.ts";
 
-export function resultOf(outcomes: Outcome[], selfTest: SelfTest | null): { right: number; wrong: number } {
+export function resultOf(outcomes: Outcome[], selfTest: SelfTestReport | null): { right: number; wrong: number } {
   const kernels = selfTest?.kernels ?? [];
   return {
     right: outcomes.filter(isRight).length + kernels.filter((one) => !one.failure && !one.skipped).length,
@@ -38,7 +38,7 @@ function outcomeLine(outcome: Outcome): string {
   return lines.join("\n");
 }
 
-export function reportText(engine: Engine, name: string, outcomes: Outcome[], selfTest: SelfTest | null): string {
+export function reportText(engine: Engine, name: string, outcomes: Outcome[], selfTest: SelfTestReport | null): string {
   const { right, wrong } = resultOf(outcomes, selfTest);
   const parts = [`### Tokamak in a browser: ${wrong > 0 ? `${wrong} WRONG` : "all right"}, ${right} right`, "", `${name}, ${new Date().toISOString()}`, ""];
   parts.push(...deviceLines(engine));

@@ -3,7 +3,7 @@
 import { type Engine, type GenerateOptions, type Run, open } from "tokamak-web";
 import { h } from "./dom.ts";
 import { seconds } from "./numbers.ts";
-import { BUILTIN, settings, sourceOf } from "./opener.ts";
+import { BUILTIN, settings, sourceOf } from "./asked.ts";
 import { showError } from "./shell.ts";
 
 interface Example {

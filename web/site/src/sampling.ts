@@ -1,6 +1,7 @@
 // The panel of sampling settings, each with what it means. Empty fields are as the model recommends.
 import type { GenerateOptions } from "tokamak-web";
 import { h } from "./dom.ts";
+import { forget, keep, kept as keptText } from "./kept.ts";
 
 interface Setting {
   name: "maxTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
@@ -21,17 +22,27 @@ const SETTINGS: Setting[] = [
   { name: "seed", title: "Seed", meaning: "The same number gives the same answer again; empty: another one each time.", min: 0, max: 2 ** 53 - 1, step: 1 },
 ];
 
+/** Settings at once: "Exact" has the most probable token each time. */
+const PRESETS: Record<string, Partial<Record<Setting["name"], number>>> = {
+  Exact: { temperature: 0 },
+  Balanced: { temperature: 0.7, topP: 0.9, minP: 0.02 },
+  Wild: { temperature: 1.3, topK: 0, topP: 1, minP: 0.05 },
+};
+
 const KEY = "tokamak.sampling";
+const TOKENS = "tokamak.tokens";
 
 export interface Sampling {
   readonly element: HTMLElement;
   /** Shows what the model recommends where nothing is set. */
   recommend(defaults: GenerateOptions): void;
   values(): GenerateOptions;
+  /** Whether each token's probability is wanted. */
+  wantsTokens(): boolean;
 }
 
 export function sampling(): Sampling {
-  const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Record<string, number>;
+  const kept = JSON.parse(keptText(KEY) ?? "{}") as Record<string, number>;
   const inputs = new Map<Setting["name"], HTMLInputElement>();
   const values = (): GenerateOptions => {
     const found: Record<string, number> = {};
@@ -43,17 +54,29 @@ export function sampling(): Sampling {
   const rows = SETTINGS.map(({ name, title, meaning, min, max, step }) => {
     const id = `sampling-${name}`;
     const input = h("input", { id, type: "number", min, max, step, value: kept[name], "aria-describedby": `${id}-meaning` });
-    input.addEventListener("change", () => localStorage.setItem(KEY, JSON.stringify(values())));
+    input.addEventListener("change", () => keep(KEY, JSON.stringify(values())));
     inputs.set(name, input);
     return h("div", { class: "setting" }, h("label", { for: id }, title), input, h("p", { class: "hint", id: `${id}-meaning` }, meaning));
   });
+  const tokens = h("input", { type: "checkbox", id: "sampling-tokens", checked: keptText(TOKENS) !== null });
+  tokens.addEventListener("change", () => (tokens.checked ? keep(TOKENS, "") : forget(TOKENS)));
   const reset = h("button", { type: "button", class: "quiet" }, "As the model recommends");
   reset.addEventListener("click", () => {
     for (const input of inputs.values()) input.value = "";
-    localStorage.removeItem(KEY);
+    forget(KEY);
+  });
+  const presets = Object.entries(PRESETS).map(([title, preset]) => {
+    const choose = () => {
+      for (const [name, input] of inputs) {
+        // The length and the seed are no matter of taste.
+        if (name !== "maxTokens" && name !== "seed") input.value = String(preset[name] ?? "");
+      }
+      keep(KEY, JSON.stringify(values()));
+    };
+    return h("button", { type: "button", class: "quiet", onclick: choose }, title);
   });
   return {
-    element: h("details", { class: "panel" }, h("summary", {}, "Settings"), ...rows, reset),
+    element: h("details", { class: "panel" }, h("summary", {}, "Settings"), h("label", { class: "check" }, tokens, "Words by their probability"), h("div", { class: "row presets", role: "group", "aria-label": "Presets" }, ...presets), ...rows, reset),
     recommend: (defaults) => {
       for (const [name, input] of inputs) {
         const value = (defaults as Record<string, unknown>)[name];
@@ -61,5 +84,6 @@ export function sampling(): Sampling {
       }
     },
     values,
+    wantsTokens: () => tokens.checked,
   };
 }

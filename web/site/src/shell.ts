@@ -1,67 +1,56 @@
-// The frame of all pages: the header with the other pages, the colour scheme, errors in sight.
+// The frame of all pages: the colour scheme, the service worker and new versions of the site, errors in sight.
 import { h } from "./dom.ts";
-
-const PAGES = [
-  ["index", "Chat"],
-  ["listen", "Listen"],
-  ["speak", "Speak"],
-  ["talk", "Talk"],
-  ["memory", "Memory"],
-  ["timeline", "Timeline"],
-  ["kernels", "Kernels"],
-  ["inspect", "Inspect"],
-  ["validate", "Validate"],
-  ["bench", "Bench"],
-  ["docs", "Docs"],
-] as const;
-export type PageName = (typeof PAGES)[number][0];
+import { keep } from "./kept.ts";
 
 const SCHEME = "tokamak.scheme";
 
-function applyScheme(scheme: string | null): void {
-  if (scheme) document.documentElement.dataset["scheme"] = scheme;
-  else delete document.documentElement.dataset["scheme"];
+function changeScheme(): void {
+  const { dataset } = document.documentElement;
+  const isDark = (dataset["scheme"] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const next = isDark ? "light" : "dark";
+  dataset["scheme"] = next;
+  keep(SCHEME, next);
 }
 
-function schemeButton(): HTMLButtonElement {
-  const isDark = () =>
-    (document.documentElement.dataset["scheme"] ??
-      (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const button = h("button", { type: "button", class: "quiet scheme" });
-  const label = () => {
-    button.textContent = isDark() ? "Light" : "Dark";
-    button.setAttribute("aria-label", `Change to ${isDark() ? "light" : "dark"} colours`);
-  };
-  button.addEventListener("click", () => {
-    const next = isDark() ? "light" : "dark";
-    localStorage.setItem(SCHEME, next);
-    applyScheme(next);
-    label();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
-  label();
-  return button;
-}
-
-/** Puts the header before the page's `main`, whose address is below `base` ("./" or "../"). */
-export function startPage(current: PageName, base = "./"): void {
-  applyScheme(localStorage.getItem(SCHEME));
-  const links = PAGES.map(([name, title]) =>
-    h("a", { href: `${base}${name === "index" ? "" : `${name}.html`}`, "aria-current": name === current && "page" }, title),
-  );
-  document.body.prepend(
-    h("a", { class: "skip", href: "#main" }, "Skip to the content"),
-    h(
-      "header",
-      {},
-      h("a", { class: "brand", href: base }, "Tokamak"),
-      h("nav", { "aria-label": "Pages" }, ...links),
-      schemeButton(),
-    ),
-  );
+/** Gives the page's header its functions; `base` leads to the site's files ("./" or "../"). */
+export function startPage(base = "./"): void {
+  // A phone shows a part of the links.
+  document.querySelector("header [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  document.querySelector(".scheme")?.addEventListener("click", changeScheme);
   if ("serviceWorker" in navigator && import.meta.env.PROD) {
-    void navigator.serviceWorker.register(new URL(`${base}sw.js`, document.baseURI));
+    void registered(new URL(`${base}sw.js`, document.baseURI)).catch(() => undefined); // without it the page works online
   }
+}
+
+/** An open page goes on with the files of its own version; the next one waits until the visitor wants it. */
+async function registered(script: URL): Promise<void> {
+  const registration = await navigator.serviceWorker.register(script);
+  const offer = () => {
+    if (registration.waiting && navigator.serviceWorker.controller) offerVersion(registration.waiting);
+  };
+  registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", offer));
+  offer();
+}
+
+function offerVersion(next: ServiceWorker): void {
+  if (document.querySelector(".version")) return;
+  const reload = h("button", { type: "button", class: "quiet" }, "Reload");
+  reload.addEventListener("click", () => {
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+    next.postMessage({ kind: "take-over" });
+  });
+  document.body.append(h("p", { class: "version", role: "status" }, "There is a new version of this site. ", reload));
+}
+
+/** Has the service worker keep the files that are named so, of those that it does not keep by itself. */
+export async function keepOffline(request: { module: { isWhole: boolean; isTwin: boolean } } | { folder: string }): Promise<void> {
+  if (!("serviceWorker" in navigator)) throw new Error("This browser has no service worker, which would keep them.");
+  const { active } = await navigator.serviceWorker.ready;
+  const { port1, port2 } = new MessageChannel();
+  const answer = new Promise<string | null>((resolve) => (port1.onmessage = ({ data }: MessageEvent<string | null>) => resolve(data)));
+  active?.postMessage({ kind: "keep", ...request }, [port2]);
+  const failure = await answer;
+  if (failure !== null) throw new Error(failure);
 }
 
 /** Shows what went wrong, in a sentence, at the top of `place`. */

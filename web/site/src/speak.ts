@@ -73,7 +73,7 @@ function page(): HTMLElement {
   return form;
 }
 
-startPage("speak");
+startPage();
 byId("speak").append(page());
 const opener = mountOpener(
   open,
@@ -86,8 +86,9 @@ const opener = mountOpener(
   {
     suggested: [],
     initial: "",
+    isOpen: true,
     options: () => (codec.value.trim() === "" ? {} : { codec: codec.value.trim() }),
   },
 );
-opener.element.append(...codecField(codec));
+opener.sheet.append(...codecField(codec));
 void opener.start();

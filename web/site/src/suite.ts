@@ -73,7 +73,3 @@ export async function runGolden(engine: Engine, golden: Golden, signal: AbortSig
 }
 
 /** The result of `engine.selfTest()`. */
-export interface SelfTest {
-  kernels: { kernel: string; cases: number; failure: string; skipped: string }[];
-  seconds: number;
-}

@@ -1,22 +1,48 @@
-// Keeps the site's files, so that it works offline after one visit. Models that a visitor downloads are
-// not its business: tokamak-web keeps them. The build fills in the names.
-const VERSION = "tokamak-__VERSION__";
+// Keeps the site's files, so that what was used works offline. Models are not its business: tokamak-web keeps them, and so does the
+// built-in one's page. The build fills in the names. All names below assets/ have a hash, so that a name is one content for good.
+const PREFIX = "tokamak-";
+const VERSION = `${PREFIX}__VERSION__`;
+// The pages and their scripts, kept from the first visit on.
 const FILES = __FILES__;
-// The modules for models that see or hear, and for memories: kept once they were needed.
+// Those that are kept once they were used or asked for: modules, documents.
 const LATER = __LATER__;
 
+const placeOf = (name) => new URL(name, registration.scope).href;
+const requestOf = (name) => new Request(placeOf(name), { cache: name.startsWith("assets/") ? "force-cache" : "no-cache" });
+
 addEventListener("install", (event) => {
-  event.waitUntil(caches.open(VERSION).then((cache) => cache.addAll(FILES)).then(() => skipWaiting()));
+  event.waitUntil(caches.open(VERSION).then((cache) => cache.addAll(FILES.map(requestOf))));
 });
 
+// The version before this one stays: other tabs may still run it, and its files may be gone from the host.
 addEventListener("activate", (event) => {
-  const old = (name) => name.startsWith("tokamak-") && name !== VERSION;
-  event.waitUntil(
-    caches
-      .keys()
-      .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))))
-      .then(() => clients.claim()),
-  );
+  const dropOld = async () => {
+    const others = (await caches.keys()).filter((name) => name.startsWith(PREFIX) && name !== VERSION);
+    await Promise.all(others.slice(0, -1).map((name) => caches.delete(name)));
+    await clients.claim();
+  };
+  event.waitUntil(dropOld());
+});
+
+/** The modules that a model of that kind runs in, in a browser of that kind, or the files of a folder. */
+function named({ module, folder }) {
+  if (folder) return LATER.filter((name) => name.startsWith(folder));
+  return LATER.filter((name) => name.endsWith(".wasm") && /tokamak_web/.test(name) &&
+    name.includes("_whole") === module.isWhole && name.includes(".asyncify") === module.isTwin);
+}
+
+async function keep(names) {
+  const cache = await caches.open(VERSION);
+  for (const name of names) {
+    if (!(await cache.match(placeOf(name)))) await cache.add(requestOf(name));
+  }
+}
+
+addEventListener("message", (event) => {
+  const { data, ports } = event;
+  if (data?.kind === "take-over") void skipWaiting();
+  if (data?.kind !== "keep") return;
+  event.waitUntil(keep(named(data)).then(() => ports[0]?.postMessage(null), (error) => ports[0]?.postMessage(String(error))));
 });
 
 /** A part of a kept file, for readers that ask for ranges. */
@@ -36,22 +62,36 @@ async function partOf(response, range) {
   });
 }
 
+async function keptAs(place) {
+  const found = await (await caches.open(VERSION)).match(place, { ignoreSearch: true });
+  // A tab of the version before asks for its own files.
+  return found ?? caches.match(place, { ignoreSearch: true });
+}
+
+async function answered(request, place) {
+  const kept = await keptAs(place);
+  const range = request.headers.get("Range");
+  if (kept) return range ? partOf(kept, range) : kept;
+  let response;
+  try {
+    response = await fetch(request);
+  } catch (error) {
+    // Offline, an address that was not visited before.
+    const fallback = request.mode === "navigate" && (await keptAs(placeOf("404.html")));
+    if (!fallback) throw error;
+    return fallback;
+  }
+  if (response.ok && !range && LATER.some((name) => placeOf(name) === place)) {
+    await (await caches.open(VERSION)).put(place, response.clone()).catch(() => undefined); // a full disk
+  }
+  return response;
+}
+
 addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== location.origin) return;
-  const path = url.pathname.endsWith("/") ? `${url.pathname}index.html` : url.pathname;
-  event.respondWith(
-    caches.open(VERSION).then(async (cache) => {
-      const kept = await cache.match(new URL(path, url.origin), { ignoreSearch: true });
-      if (!kept) {
-        const response = await fetch(request);
-        const isKept = response.ok && LATER.some((name) => path.endsWith(`/${name}`));
-        if (isKept) await cache.put(new URL(path, url.origin), response.clone());
-        return response;
-      }
-      const range = request.headers.get("Range");
-      return range ? partOf(kept, range) : kept;
-    }),
-  );
+  url.search = url.hash = "";
+  if (url.pathname.endsWith("/")) url.pathname += "index.html";
+  event.respondWith(answered(request, url.href));
 });

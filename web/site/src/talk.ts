@@ -176,7 +176,7 @@ function endTurn(turn: Turn | undefined): void {
 
 function panel(role: keyof typeof engines, extras: Extras): HTMLElement {
   const made = opener(open, opened(role), extras);
-  if (role === "speaker") made.element.append(...codecField(codec));
+  if (role === "speaker") made.sheet.append(...codecField(codec));
   models.append(made.element);
   void made.start();
   return made.element;
@@ -214,7 +214,7 @@ function page(): HTMLElement[] {
   ];
 }
 
-startPage("talk");
+startPage();
 byId("models").append(models);
 byId("talk").append(...page());
 panel("listener", { id: "listener", title: "Model that hears", suggested: LISTENERS, initial: "" });
@@ -224,5 +224,6 @@ panel("speaker", {
   title: "Model that speaks",
   suggested: [],
   initial: "",
+  isOpen: true,
   options: () => (codec.value.trim() === "" ? {} : { codec: codec.value.trim() }),
 });

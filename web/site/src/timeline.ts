@@ -54,7 +54,7 @@ function show(engine: Engine): Panel {
       do {
         const data = await engine.profile({ ...asked(tokens, depth), signal: own.signal });
         if (own.signal.aborted) return;
-        drawn = drawProfile(drawing, data as object, drawn);
+        drawn = drawProfile(drawing, data, drawn);
         play.disabled = false;
         status.textContent = `Measured at ${new Date().toLocaleTimeString()}.`;
       } while (live.checked);
@@ -112,7 +112,7 @@ function show(engine: Engine): Panel {
   };
 }
 
-startPage("timeline");
+startPage();
 let panel: Panel | null = null;
 void mountOpener(open, (engine) => {
   panel?.end();

@@ -1,11 +1,11 @@
 // The page that tells whether this device computes right.
-import { type Engine, open } from "tokamak-web";
+import { type Engine, type KernelTest, type SelfTestReport, open } from "tokamak-web";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
 import { reportText, resultOf } from "./report.ts";
 import { showError, startPage } from "./shell.ts";
-import { type Golden, type Outcome, type SelfTest, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
+import { type Golden, type Outcome, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
 import { outcomeDetails } from "./outcome.ts";
 
 /** Prompts of more tokens than this take the CPU minutes. */
@@ -17,7 +17,7 @@ let engine: Engine | null = null;
 let model = "";
 let goldens: Golden[] = [];
 let outcomes: Outcome[] = [];
-let selfTest: SelfTest | null = null;
+let selfTest: SelfTestReport | null = null;
 let abort: AbortController | null = null;
 
 const runPrompts = h("button", { type: "button", disabled: true }, "Check the answers");
@@ -104,21 +104,25 @@ async function checkPrompts(on: Engine, signal: AbortSignal): Promise<void> {
   }
 }
 
-function drawKernels({ kernels, seconds: time }: SelfTest): void {
+function drawKernels({ kernels, seconds: time }: SelfTestReport): void {
   const wrong = kernels.filter(({ failure }) => failure);
   const skipped = kernels.filter((one) => !one.failure && one.skipped);
   const right = kernels.length - wrong.length - skipped.length;
   const text = `${right} right, ${wrong.length} wrong, ${skipped.length} not for this device, in ${seconds(time)}.`;
-  const row = ({ kernel, cases, failure, skipped: why }: SelfTest["kernels"][number]) => [
+  const row = ({ kernel, cases, failure, skipped: why }: KernelTest) => [
     h("code", {}, kernel),
     failure || why ? "" : cases,
     failure ? h("span", { class: "wrong" }, `✗ ${failure}`) : why ? h("span", { class: "faint" }, why) : h("span", { class: "right" }, "✓ right"),
   ];
-  const all = (list: SelfTest["kernels"], label: string) =>
+  const all = (list: KernelTest[], label: string) =>
     h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, table(["Kernel", "Cases", "Result"], list.map(row)));
+  // A square for each; the tables have the words.
+  const kindOf = ({ failure, skipped: why }: KernelTest) => (failure ? "is-wrong" : why ? "is-skipped" : "is-right");
+  const squares = kernels.map((one) => h("span", { class: kindOf(one), title: `${one.kernel}: ${one.failure || one.skipped || "right"}` }));
   kernelPlace.replaceChildren(
     h("h2", {}, "Kernels"),
     h("p", { class: wrong.length > 0 ? "wrong" : "" }, text),
+    h("div", { class: "squares", "aria-hidden": "true" }, ...squares),
     ...(wrong.length > 0 ? [all(wrong, "Kernels that are wrong")] : []),
     h("details", {}, h("summary", {}, "All kernels"), all(kernels, "All kernels")),
   );
@@ -133,7 +137,7 @@ async function checkKernels(on: Engine, signal: AbortSignal): Promise<void> {
       status.textContent = `Kernel ${done + 1} of ${total} …`;
     },
   });
-  selfTest = found as SelfTest;
+  selfTest = found;
   drawKernels(selfTest);
 }
 
@@ -166,7 +170,7 @@ save.addEventListener("click", () => {
   download("tokamak-validate.json", JSON.stringify({ model: facts, adapter, browser: navigator.userAgent, outcomes, selfTest }, null, 1));
 });
 
-startPage("validate");
+startPage();
 byId("validate").append(
   h("div", { class: "row" }, runPrompts, runKernels, stop),
   bar,

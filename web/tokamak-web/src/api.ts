@@ -1,6 +1,7 @@
 // The types of the API. Sizes are bytes, times seconds.
 import type { Adapter, AssumedDevice, Check, LoadTimes, ModelFacts } from "./facts.ts";
 import type { DocumentMemory, Quoter } from "./memory_api.ts";
+import type { BenchReport, KernelCatalogue, KernelPlace, KernelText, SelfTestReport, StepProfile } from "./report_api.ts";
 import type { Source, StoredModel } from "./models/types.ts";
 import type { EmbedOptions, Ranked, RerankOptions } from "./retrieval_api.ts";
 import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
@@ -8,6 +9,7 @@ import type { TalkLoop, TalkLoopOptions } from "./talk_api.ts";
 
 export type * from "./facts.ts";
 export type * from "./memory_api.ts";
+export type * from "./report_api.ts";
 export type * from "./retrieval_api.ts";
 export type * from "./sound_api.ts";
 export type * from "./talk_api.ts";
@@ -242,9 +244,9 @@ export interface Look {
   /** A view of the model as text, or in the form "json" as data. */
   inspect(view: View, options?: InspectOptions): Promise<unknown>;
   /** Every WGSL kernel and variant, and the steps of the plan that run it. */
-  kernels(): Promise<unknown>;
+  kernels(): Promise<KernelCatalogue>;
   /** The kernel of a step of the plan, its WGSL, and why no other variant runs. */
-  kernel(place: { phase: number; step: number }): Promise<unknown>;
+  kernel(place: KernelPlace): Promise<KernelText>;
   /** Adds a listener; the function that it returns removes it. */
   on(event: EngineEvent, listener: (text: string) => void): () => void;
   close(): Promise<void>;
@@ -278,9 +280,9 @@ export interface Engine extends Look, Quoter {
   speak(text: string | AsyncIterable<string>, options?: SpeakOptions): Promise<Speech>;
   /** Whose turn it is in a conversation by voice, in the Worker of a model that hears; `talk` has the rest of it. */
   talkLoop(options: TalkLoopOptions): Promise<TalkLoop>;
-  bench(options?: BenchOptions): Promise<unknown>;
-  profile(options?: object & { signal?: AbortSignal }): Promise<unknown>;
-  selfTest(options?: LongOptions): Promise<unknown>;
+  bench(options?: BenchOptions): Promise<BenchReport>;
+  profile(options?: object & { signal?: AbortSignal }): Promise<StepProfile>;
+  selfTest(options?: LongOptions): Promise<SelfTestReport>;
   /** A request of the OpenAI-shaped API; `openaiFetch` makes a `fetch` of it. */
   exchange(
     request: { method: string; path: string; body: string },

@@ -54,15 +54,17 @@ export class Connection {
   /** Without it the first stop is the end. */
   recover: Recover = () => null;
   readonly #start: () => WorkerLike;
+  readonly #script: string;
   #worker: WorkerLike;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
   #isReopening = false;
   #end: TokamakError | null = null;
 
-  /** `start` is called once, and again where a Worker is replaced. */
-  constructor(start: () => WorkerLike) {
+  /** `start` is called once, and again where a Worker is replaced; `script` names for messages what it runs. */
+  constructor(start: () => WorkerLike, script = "worker.js") {
     this.#start = start;
+    this.#script = script;
     this.#worker = this.#attach(start());
   }
 
@@ -124,9 +126,13 @@ export class Connection {
     const isThis = () => worker === this.#worker;
     const crash = (message: string) => isThis() && this.#stopped(new TokamakError("crashed", message));
     worker.addEventListener("message", ({ data }) => isThis() && this.#receive(data));
-    worker.addEventListener("error", ({ message }) => crash(`The Worker has stopped: ${message || "it does not start"}.`));
+    worker.addEventListener("error", ({ message }) => crash(message ? `The Worker has stopped: ${message}.` : this.#notStarted()));
     worker.addEventListener("messageerror", () => crash("A message of the Worker's cannot be read."));
     return worker;
+  }
+
+  #notStarted(): string {
+    return `The Worker does not start: ${this.#script} cannot be loaded. Where a bundler copies no files give \`worker\` and \`wasm\` as URLs (README, "What it needs").`;
   }
 
   #post(id: number, { call, isCancelled }: Waiting): void {

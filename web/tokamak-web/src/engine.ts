@@ -2,6 +2,7 @@
 import type {
   Adapter,
   BenchOptions,
+  BenchReport,
   DocumentMemory,
   Doing,
   EmbedOptions,
@@ -12,6 +13,9 @@ import type {
   GenerateOptions,
   Hit,
   InspectOptions,
+  KernelCatalogue,
+  KernelPlace,
+  KernelText,
   LoadTimes,
   LongOptions,
   Message,
@@ -20,9 +24,11 @@ import type {
   Ranked,
   Recalled,
   RerankOptions,
+  SelfTestReport,
   Sound,
   SpeakOptions,
   Speech,
+  StepProfile,
   TalkLoop,
   TalkLoopOptions,
   TranscribeOptions,
@@ -169,23 +175,23 @@ export class WorkerEngine implements Engine {
     return options.form === "json" ? reply.json : reply.text;
   }
 
-  kernels(): Promise<unknown> {
+  kernels(): Promise<KernelCatalogue> {
     return this.#verb("kernels", {});
   }
 
-  kernel({ phase, step }: { phase: number; step: number }): Promise<unknown> {
+  kernel({ phase, step }: KernelPlace): Promise<KernelText> {
     return this.#verb("kernel", { phase, step });
   }
 
-  bench({ signal, onProgress, ...values }: BenchOptions = {}): Promise<unknown> {
+  bench({ signal, onProgress, ...values }: BenchOptions = {}): Promise<BenchReport> {
     return this.#verb("bench", values, signal, onProgress);
   }
 
-  profile({ signal, ...values }: object & WithSignal = {}): Promise<unknown> {
+  profile({ signal, ...values }: object & WithSignal = {}): Promise<StepProfile> {
     return this.#verb("profile", values, signal);
   }
 
-  selfTest({ signal, onProgress }: LongOptions = {}): Promise<unknown> {
+  selfTest({ signal, onProgress }: LongOptions = {}): Promise<SelfTestReport> {
     return this.#verb("self_test", {}, signal, onProgress);
   }
 

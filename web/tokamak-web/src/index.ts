@@ -1,11 +1,13 @@
 // Language models in a browser tab: `open` starts a Worker with the engine and opens a model in it.
 import type { Check, Engine, Look, LookOptions, OpenOptions } from "./api.ts";
-import { Connection, type Opening, type WorkerLike } from "./connection.ts";
+import { Connection, type Opening } from "./connection.ts";
 import { type Facts, WorkerEngine } from "./engine.ts";
 import { TokamakError } from "./errors.ts";
 import type { PostedSource, Source } from "./models/types.ts";
+import { checkNames } from "./options.ts";
 import type { OpenCall, PostedOptions } from "./protocol.ts";
 import { type SubmitLadder, submitLadder } from "./submit_ladder.ts";
+import { isWorker, scriptOf, workerOf } from "./start_worker.ts";
 
 export type * from "./api.ts";
 export { type ErrorCode, TokamakError } from "./errors.ts";
@@ -16,9 +18,10 @@ export { wavFile } from "./wav.ts";
 
 // The files beside the built package. The build writes `new URL("./worker.js", import.meta.url)` in their
 // place, which is what bundlers look for.
-declare const TOKAMAK_WORKER_URL: URL;
 declare const TOKAMAK_WASM_URL: URL;
+declare const TOKAMAK_WASM_TWIN_URL: URL;
 declare const TOKAMAK_WHOLE_URL: URL;
+declare const TOKAMAK_WHOLE_TWIN_URL: URL;
 declare const TOKAMAK_SQLITE_URL: URL;
 declare const TOKAMAK_SQLITE_WASM_URL: URL;
 
@@ -35,15 +38,6 @@ function absolute(url: URL | string): string {
   return new URL(url, base).href;
 }
 
-function isWorker(worker: OpenOptions["worker"]): worker is Worker {
-  return typeof worker === "object" && !(worker instanceof URL);
-}
-
-function workerOf(worker: OpenOptions["worker"]): WorkerLike {
-  if (isWorker(worker)) return worker as WorkerLike;
-  return worker === undefined ? new Worker(TOKAMAK_WORKER_URL) : new Worker(worker);
-}
-
 /** A Worker that stops more often than this in ten minutes would go on doing so. */
 const MOST_STOPS = 3;
 const STOPS_MS = 600_000;
@@ -51,11 +45,13 @@ const STOPS_MS = 600_000;
 const NO_TIMES = { total: 0, compile: 0, upload: 0, test: 0 };
 
 /** The modules and SQLite: beside the package, or where the page has them. */
-function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole" | "sqlite" | "sqliteWasm"> {
+function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole" | "twins" | "sqlite" | "sqliteWasm"> {
   if (wasm === undefined) {
+    const [own, whole] = [absolute(TOKAMAK_WASM_URL), absolute(TOKAMAK_WHOLE_URL)];
     return {
-      wasm: absolute(TOKAMAK_WASM_URL),
-      whole: absolute(TOKAMAK_WHOLE_URL),
+      wasm: own,
+      whole,
+      twins: { [own]: absolute(TOKAMAK_WASM_TWIN_URL), [whole]: absolute(TOKAMAK_WHOLE_TWIN_URL) },
       sqlite: absolute(TOKAMAK_SQLITE_URL),
       sqliteWasm: absolute(TOKAMAK_SQLITE_WASM_URL),
     };
@@ -73,6 +69,7 @@ interface Start {
 }
 
 function start(kind: OpenCall["kind"], source: Source, options: LookOptions): Start {
+  checkNames(options);
   const { signal, worker, wasm, codec, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
   const values: PostedOptions = { ...rest, ...modules(wasm), ...(codec !== undefined && { codec: posted(codec) }) };
   const opening: Opening = {
@@ -81,7 +78,7 @@ function start(kind: OpenCall["kind"], source: Source, options: LookOptions): St
       if (part.kind === "progress") onProgress?.(part.progress);
     },
   };
-  const connection = new Connection(() => workerOf(worker));
+  const connection = new Connection(() => workerOf(worker), scriptOf(worker));
   connection.listener = {
     event: (name, text) => {
       if (name === "notice") onNotice?.(text);

@@ -13,6 +13,8 @@ export type PostedOptions = Omit<
   wasm: string;
   /** The whole module, for models that see, hear or speak, and for memories. */
   whole: string;
+  /** The URL of each module's twin for browsers without JSPI; NAME.asyncify.wasm beside NAME.wasm where it is not among them. */
+  twins?: Record<string, string>;
   /** SQLite's script and its module, for memories. */
   sqlite: string;
   sqliteWasm: string;

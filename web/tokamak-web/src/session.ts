@@ -199,14 +199,19 @@ export class Session {
     return (await needsWhole(started.module, found, options)) ? this.#start(options.whole, options) : started;
   }
 
-  #start(wasm: string, { wait }: PostedOptions): Promise<Started> {
+  #start(wasm: string, { wait, twins }: PostedOptions): Promise<Started> {
     const told = (event: "notice" | "lost" | "restored") => (text: string) => this.#host.post({ kind: "event", event, text });
     return this.#host.start({
       wasm,
+      twins,
       wait,
       event: (kind, values) => this.#reported(kind, values),
       play: (id, samples) => this.#sounds.play(id, samples),
-      device: { lost: told("lost"), restored: told("restored") },
+      device: {
+        lost: told("lost"),
+        restored: told("restored"),
+        compiling: (loaded, total) => this.#progress?.({ phase: "compile", loaded, total, cached: false }),
+      },
       tell: told("notice"),
     });
   }

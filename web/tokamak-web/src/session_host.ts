@@ -16,6 +16,7 @@ export interface SessionModule {
 
 export interface StartOptions {
   wasm: string;
+  twins: Record<string, string> | undefined;
   wait: Waiting["kind"] | undefined;
   event(kind: string, values: unknown): void;
   play(id: number, samples: Float32Array): void;

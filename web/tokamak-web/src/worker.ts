@@ -1,5 +1,5 @@
 // The Worker: the module, the sources of models and a session that the page talks to.
-import { TokamakError } from "./errors.ts";
+import { compiled } from "./host/compiled.ts";
 import { Module } from "./host/module.ts";
 import { Notes, openNoteFile } from "./host/notes.ts";
 import { chooseWaiting } from "./host/waiting.ts";
@@ -14,27 +14,10 @@ const scope = globalThis as unknown as {
   addEventListener(type: "message", listener: (event: MessageEvent<ToWorker>) => void): void;
 };
 
-async function compiled(url: string): Promise<WebAssembly.Module> {
-  let response: Response;
-  try {
-    response = await fetch(url);
-  } catch (error) {
-    throw new TokamakError("network", `${url}: ${(error as Error).message}.`);
-  }
-  if (!response.ok) {
-    throw new TokamakError("network", `${url}: the server answers ${response.status}.`);
-  }
-  // Servers that do not know the type application/wasm are common.
-  const type = response.headers.get("content-type") ?? "";
-  return type.startsWith("application/wasm")
-    ? WebAssembly.compileStreaming(response)
-    : WebAssembly.compile(await response.arrayBuffer());
-}
-
-async function start({ wasm, wait, event, play, device, tell }: StartOptions) {
+async function start({ wasm, twins, wait, event, play, device, tell }: StartOptions) {
   const waiting = chooseWaiting(wait);
-  const twin = waiting.kind === "asyncify" ? wasm.replace(/\.wasm(?=$|[?#])/, ".asyncify.wasm") : wasm;
-  const [module, file] = await Promise.all([compiled(twin), openNoteFile()]);
+  const url = waiting.kind === "asyncify" ? (twins?.[wasm] ?? wasm.replace(/\.wasm(?=$|[?#])/, ".asyncify.wasm")) : wasm;
+  const [module, file] = await Promise.all([compiled(url), openNoteFile()]);
   const started = await Module.start(module, {
     waiting,
     notes: new Notes(file),

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { Files } from "../src/host/file.ts";
 import { Futures } from "../src/host/futures.ts";
+import { gpuImports } from "../src/host/gpu.ts";
 import { Handles } from "../src/host/handles.ts";
 import { Memory, utf8 } from "../src/host/memory.ts";
 import { type NoteFile, Notes } from "../src/host/notes.ts";
@@ -151,4 +152,24 @@ test("notes are in the file when they are written, and one that is cut off count
   expect(again.note_read(0, 5, 1024, 0)).toBe(4);
   expect(again.note_read(0, 5, 1024, 4)).toBe(4);
   expect(memory.text(1024, 4)).toBe("äß");
+});
+
+test("pipelines are counted while they are compiled, and those that fail as well", async () => {
+  const told: [number, number][] = [];
+  const made = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+  let next = 0;
+  const device = { createComputePipelineAsync: () => made[next++]!.promise, createPipelineLayout: () => ({}), lost: new Promise(() => {}), addEventListener() {} };
+  const gpu = { requestAdapter: async () => ({ requestDevice: async () => device }) };
+  const { memory, bytes } = memoryWith("main");
+  const watch = { lost() {}, restored() {}, compiling: (done: number, asked: number) => told.push([done, asked]) };
+  const { imports, wait } = gpuImports(gpu as never, memory, watch);
+  const call = (name: string, ...values: number[]) => (imports[name] as (...all: number[]) => number)(...values);
+  const arrived = async (future: number) => (await wait(future), call("object", future));
+  const own = await arrived(call("request_device", await arrived(call("request_adapter")), 0, bytes));
+  const layout = await arrived(call("request_adapter")); // any object
+  for (let at = 0; at < 2; at += 1) call("compute_pipeline", own, layout, layout, 0, bytes, 0, bytes);
+  made[0]!.resolve({});
+  made[1]!.reject(new Error("wrong"));
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(told).toEqual([[0, 1], [0, 2], [1, 2], [2, 2]]);
 });

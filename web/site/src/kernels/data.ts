@@ -1,18 +1,5 @@
 // The catalogue of kernels beside the plan of the open model.
-import type { Adapter, Look } from "tokamak-web";
-
-export interface Place {
-  phase: number;
-  step: number;
-}
-
-/** The reply of `engine.kernel`. */
-export interface KernelText {
-  kernel: string;
-  phase: string;
-  wgsl?: string;
-  passedOver: string[];
-}
+import type { Adapter, KernelPlace, Look } from "tokamak-web";
 
 interface Operand {
   type: string;
@@ -44,7 +31,7 @@ export interface Kernel {
   needs: string[];
   /** The features that the device lacks; empty where the model runs on the CPU, which knows nothing of the GPU. */
   lacks: string[];
-  launches: Place[];
+  launches: KernelPlace[];
   /** Reasons why steps of the plan passed it over, each with how many did. */
   refusals: Map<string, number>;
 }
@@ -62,7 +49,7 @@ const FEATURES: Record<string, string> = {
 };
 
 export async function catalogueOf(engine: Look): Promise<Catalogue> {
-  const { kernels } = (await engine.kernels()) as { kernels: { name: string; needs: string; launches: Place[] }[] };
+  const { kernels } = await engine.kernels();
   const plan = (await engine.inspect("plan", { form: "json" })) as Plan;
   const list = kernels.map(({ name, needs, launches }): Kernel => {
     const needed = needs === "none" ? [] : needs.split(" ");
@@ -86,7 +73,7 @@ function lacking(needed: string[], { features }: Adapter): string[] {
 }
 
 /** "decode 3: f32[T,64] bf16[512,64] → f32[T,256]" */
-export function placeTitle({ phase, step }: Place, plan: Plan): string {
+export function placeTitle({ phase, step }: KernelPlace, plan: Plan): string {
   const found = plan.phases[phase];
   const one = found?.steps[step];
   if (!found || !one) return `phase ${phase}, step ${step}`;

@@ -3,7 +3,7 @@ import type { Look } from "tokamak-web";
 import { h } from "../dom.ts";
 import { finder } from "../finder.ts";
 import { showError } from "../shell.ts";
-import { type Catalogue, type Kernel, type KernelText, placeTitle } from "./data.ts";
+import { type Catalogue, type Kernel, placeTitle } from "./data.ts";
 
 const list = (lines: string[]) => h("ul", { class: "plain mono", tabindex: 0 }, ...lines.map((line) => h("li", {}, line)));
 
@@ -27,7 +27,7 @@ export function kernelDetail(engine: Look, catalogue: Catalogue): KernelDetail {
   async function showPlace(kernel: Kernel, index: number, reasons: HTMLElement): Promise<void> {
     const place = kernel.launches[index];
     if (!place) return;
-    const text = (await engine.kernel(place)) as KernelText;
+    const text = await engine.kernel(place);
     if (shown !== kernel) return; // another one was chosen meanwhile
     wgsl.show(text.wgsl ?? "", `${kernel.name}.wgsl`);
     wgsl.element.hidden = text.wgsl === undefined;

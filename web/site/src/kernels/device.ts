@@ -13,9 +13,14 @@ const DEVICES: { title: string; device?: AssumedDevice }[] = [
   { title: "f16, subgroups of 64, dot4: Chrome on AMD", device: { features: [F16, SUBGROUPS, DOT4], subgroupSize: 64 } },
 ];
 
+/** The one that stands for a visitor's whose browser has no GPU. */
+const COMMON = 4;
+
 export interface DeviceChoice {
   readonly element: HTMLElement;
   device(): AssumedDevice | undefined;
+  /** Chooses a common device in this one's place, which has no GPU; false where another one is chosen already. */
+  assume(): boolean;
 }
 
 export function deviceChoice(changed: () => void): DeviceChoice {
@@ -24,5 +29,10 @@ export function deviceChoice(changed: () => void): DeviceChoice {
   return {
     element: h("div", { class: "row" }, h("label", { for: "for-device" }, "Device"), choice),
     device: () => DEVICES[Number(choice.value)]?.device,
+    assume: () => {
+      if (choice.value !== "0") return false;
+      choice.value = String(COMMON);
+      return true;
+    },
   };
 }

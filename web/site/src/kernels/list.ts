@@ -74,6 +74,7 @@ export function kernelList(kernels: Kernel[], chosen: (kernel: Kernel) => void):
     if (end > list.scrollTop + list.clientHeight) list.scrollTop = end - list.clientHeight;
     if (selected === kernel) return;
     selected = kernel;
+    history.replaceState(null, "", `#${kernel.name}`);
     chosen(kernel);
   }
 
@@ -104,7 +105,11 @@ export function kernelList(kernels: Kernel[], chosen: (kernel: Kernel) => void):
     count,
     list,
   );
+  // The address names a kernel, which the filters may hide.
+  const asked = kernels.find(({ name }) => location.hash === `#${name}`);
+  if (asked) used.checked &&= asked.launches.length > 0;
   filter();
+  if (asked) select(asked);
   return {
     element,
     note: (name, text, kind) => {

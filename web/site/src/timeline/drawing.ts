@@ -37,6 +37,19 @@ function restore({ selected, color, zoom, changed, hasFocus }: Kept, drawn: Draw
   if (hasFocus) byId("track").focus();
 }
 
+/** Has the heading of the chosen dispatch lead to its kernel's text, whenever the scripts write it anew. */
+function linkKernels(drawn: Drawn): void {
+  const detail = byId("detail");
+  const link = () => {
+    const heading = detail.querySelector("h3");
+    const kernel = drawn.steps[drawn.selected()]?.kernel;
+    if (!heading || !kernel?.includes(".wgsl") || detail.querySelector(".kernel-link")) return;
+    heading.after(h("p", { class: "kernel-link" }, h("a", { href: `./kernels.html#${kernel}` }, "The text of this kernel")));
+  };
+  new MutationObserver(link).observe(detail, { childList: true });
+  link();
+}
+
 /** Draws into `place`, in place of what was drawn there `before`. */
 export function drawProfile(place: HTMLElement, data: object, before: Drawn | null): Drawn {
   const settings = before && kept(before);
@@ -50,6 +63,7 @@ export function drawProfile(place: HTMLElement, data: object, before: Drawn | nu
   );
   const drawn = draw();
   document.title = title;
+  linkKernels(drawn);
   if (settings) restore(settings, drawn);
   // Without a measurement before, the slowest dispatch is chosen, but the page stays where it is.
   scrollTo(...scroll);

@@ -3,7 +3,7 @@ declare module "virtual:profile-page" {
   export const markup: string;
   /** Draws the data into the markup, both of which must be in the document. */
   export function draw(): {
-    steps: { us: number; layer: number | null }[];
+    steps: { us: number; layer: number | null; kernel: string }[];
     select(index: number): void;
     selected(): number;
   };

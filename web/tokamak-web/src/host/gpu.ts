@@ -34,6 +34,8 @@ export interface DeviceWatch {
   lost(reason: string): void;
   /** A device is there again after a loss. */
   restored(name: string): void;
+  /** Counts the pipelines that are compiled, and those that were asked for until now. */
+  compiling?(done: number, asked: number): void;
 }
 
 export interface GpuImports {
@@ -55,6 +57,16 @@ export function gpuImports(
   const devices = new Map<object, Watched>(); // what a device has reported
   const destroyed = new WeakSet<GPUDevice>(); // by the module, which is no loss
   let isLost = false;
+  const pipelines = { done: 0, asked: 0 };
+  const countPipeline = (made: Promise<GPUComputePipeline>) => {
+    const count = (name: keyof typeof pipelines) => {
+      pipelines[name] += 1;
+      tell.compiling?.(pipelines.done, pipelines.asked);
+    };
+    count("asked");
+    made.then(() => count("done"), () => count("done"));
+    return made;
+  };
 
   const get = <T extends object>(number: number) => handles.get<T>(number);
   const request = (adapter: GPUAdapter) => {
@@ -183,11 +195,11 @@ export function gpuImports(
       ),
     compute_pipeline: (device, layout, module, entry, entryBytes, label, bytes) =>
       futures.add(
-        get<GPUDevice>(device).createComputePipelineAsync({
+        countPipeline(get<GPUDevice>(device).createComputePipelineAsync({
           label: memory.text(label, bytes),
           layout: get<GPUPipelineLayout>(layout),
           compute: { module: get<GPUShaderModule>(module), entryPoint: memory.text(entry, entryBytes) },
-        }),
+        })),
         (future, pipeline) => {
           future.result = pipeline;
         },

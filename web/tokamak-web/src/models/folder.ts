@@ -6,9 +6,13 @@ import type { Description } from "./hub.ts";
 import { get, getBytes, type Network, NetworkError, pieces, type Request, retry } from "./http.ts";
 
 const TEXTS = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-  "added_tokens.json", "chat_template.jinja", "preprocessor_config.json", "processor_config.json"];
+  "added_tokens.json", "chat_template.jinja"];
+/** The files of models that see or hear, whose config.json speaks of it in one of these words. */
+const PROCESSORS = ["preprocessor_config.json", "processor_config.json"];
+const SENSES = /vision|image|pixel|patch|audio|speech|sound|sampling|whisper|moonshine|mel_|feature/i;
 const WEIGHTS = "model.safetensors", INDEX = "model.safetensors.index.json";
 const MOST_INDEX_BYTES = 64_000_000;
+const MOST_CONFIG_BYTES = 4_000_000;
 const MOST_UNKNOWN_BYTES = 64 << 20;
 
 const inFolder = (folder: URL, name: string) => new URL(name.split("/").map(encodeURIComponent).join("/") + folder.search, folder);
@@ -57,10 +61,13 @@ export function titleOf(url: URL): string {
 /** `folder` ends with "/". */
 export async function describeFolder(folder: URL, network: Network, signal: AbortSignal): Promise<Description> {
   const find = (name: string, isOptional: boolean) => probe(network, inFolder(folder, name).href, name, signal, isOptional);
-  const found = await Promise.all([find("config.json", false), find(WEIGHTS, true), find(INDEX, true),
+  // A file that is not there is a red line in the browser's console: only what is likely is asked for.
+  const [config, weights, ...texts] = await Promise.all([find("config.json", false), find(WEIGHTS, true),
     ...TEXTS.map((name) => find(name, true))]);
-  const [config, weights, index, ...texts] = found;
-  const files = [config, ...texts];
+  const says = new TextDecoder().decode(await getBytes(network, { url: config!.url, what: "config.json", signal }, MOST_CONFIG_BYTES));
+  const [index, ...processors] = await Promise.all([weights ? undefined : find(INDEX, true),
+    ...PROCESSORS.filter(() => SENSES.test(says)).map((name) => find(name, true))]);
+  const files = [config, ...texts, ...processors];
   if (weights) {
     files.push(weights);
   } else if (index) {

@@ -17,6 +17,8 @@ export interface Network {
   random(): number;
   /** Before each try but the first. */
   waitsMs: readonly number[];
+  /** Called before each pause, with a sentence. */
+  onWait?(text: string): void;
 }
 
 export class NetworkError extends TokamakError {
@@ -101,7 +103,9 @@ export async function retry<T>(
       if (!(error instanceof NetworkError && error.passes) || failures === network.waitsMs.length) throw error;
       // Tabs that were cut off together do not come back together.
       const pause = network.waitsMs[failures++]! * (0.75 + 0.5 * network.random());
-      await sleep(Math.max(pause, Math.min(error.waitMs ?? 0, LONGEST_WAIT_MS)), signal);
+      const wait = Math.max(pause, Math.min(error.waitMs ?? 0, LONGEST_WAIT_MS));
+      network.onWait?.(`${error.message} It is tried again in ${Math.ceil(wait / 1000)} s.`);
+      await sleep(wait, signal);
     }
   }
 }

@@ -40,7 +40,15 @@ export interface Hub {
 
 export function hubOf(module: VerbCaller): Hub {
   return {
-    name: async (name) => (await module.call("hub_name", { name })) as HubName,
+    name: async (name) => {
+      try {
+        return (await module.call("hub_name", { name })) as HubName;
+      } catch (error) {
+        // The verb's name in front of the sentence is nothing for who has given the model's.
+        if (error instanceof TokamakError) throw new TokamakError(error.code, error.message.replace(/^hub_name: /, ""), error.details);
+        throw error;
+      }
+    },
     files: async (name, listing, texts) =>
       (await module.call("hub_files", { name, listing, texts })) as HubFiles,
   };

@@ -46,10 +46,11 @@ export function placeOf(text: string, base: string): Place {
 
 /** Errors: see `Resolve`. */
 export async function resolveIn(
-  { network, storage, locks, base }: Surroundings,
+  { network: plain, storage, locks, base }: Surroundings,
   source: PostedSource,
   options: ResolveOptions,
 ): Promise<ResolvedModel> {
+  const network: Network = { ...plain, onWait: (text) => options.onNotice(text) };
   const { signal, onProgress } = options;
   throwIfCancelled(signal);
   if (Array.isArray(source)) return modelOfFiles(source);

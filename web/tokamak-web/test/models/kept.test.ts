@@ -168,6 +168,18 @@ describe("a model at an address", () => {
     await model.close();
   });
 
+  it("is asked for what its config.json makes likely, since each file that is not there is an error in the console", async () => {
+    const it = folder();
+    const asked = () => it.server.requests.splice(0).map(({ url }) => url.split("/").at(-1)!);
+    it.server.put(`${FOLDER}model.safetensors`, shards[0]!, { etag: '"c"' });
+    await (await it.open({}, FOLDER)).close();
+    const [text, sees] = [asked(), '{"vision_config": {}}'];
+    for (const name of ["model.safetensors.index.json", "preprocessor_config.json", "processor_config.json"]) expect(text).not.toContain(name);
+    it.server.put(`${FOLDER}config.json`, new TextEncoder().encode(sees), { etag: '"2"' });
+    await (await it.open({}, FOLDER)).close();
+    expect(asked()).toEqual(expect.arrayContaining(["preprocessor_config.json", "processor_config.json"]));
+  });
+
   it("takes a web page for a file that may be missing, but not for config.json", async () => {
     const it = folder();
     const page = () => new Response("<html>", { headers: { "Content-Type": "text/html; charset=utf-8" } });

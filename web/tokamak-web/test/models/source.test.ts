@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
+import { TokamakError } from "../../src/errors.ts";
 import { placeOf, resolveIn } from "../../src/models/source.ts";
 import { noise } from "./fakes.ts";
 import { bytesOf, config, PART, ranges, same, usual as weights, WEIGHTS_HASH, world } from "./world.ts";
@@ -214,5 +215,22 @@ describe("a model of the hub", () => {
     const model = await it.open({ module: asking });
     expect(calls[2]).toMatchObject({ name: "org/name", texts: { "a/index.json": "{}" } });
     await model.close();
+  });
+
+  it("has a wrong name in its error, and not the module's verb", async () => {
+    const it = world();
+    const refusing = { call: async () => {
+      throw new TokamakError("usage", 'hub_name: "what is this" names no model.');
+    } };
+    await expect(it.open({ module: refusing })).rejects.toMatchObject({ code: "usage", message: '"what is this" names no model.' });
+  });
+
+  it("tells of a pause before it tries again", async () => {
+    const it = world();
+    it.server.files.get(it.at("model.safetensors"))!.answer = ({ count }) => (count === 1 ? new Response("", { status: 503 }) : undefined);
+    const model = await it.open();
+    await model.complete;
+    await model.close();
+    expect(it.notices).toEqual([expect.stringMatching(/503.* It is tried again in \d+ s\.$/)]);
   });
 });

@@ -1,0 +1,134 @@
+// The first page: the built-in model begins a story at once, and its address replays it.
+import { type Engine, type Generation, type Run, open } from "tokamak-web";
+import { BUILTIN, settings, sourceOf } from "./asked.ts";
+import { copyButton, byId, h } from "./dom.ts";
+import { highlighted } from "./highlight.ts";
+import type { Plan } from "./kernels/data.ts";
+import { figure } from "./numbers.ts";
+import { placeOf, progressText } from "./opening.ts";
+import { type Story, linkOf, markOf, storyOf } from "./replay_link.ts";
+import { exampleOf, makeRunnable } from "./run_example.ts";
+import { keepOffline, showError, startPage } from "./shell.ts";
+
+const TOKENS = 160;
+const PROMPTS = ["Once upon a time", "There was once a king who", "Long ago, by the sea,", "The old lighthouse keeper"];
+/** Bars of the strip: the last tokens that came, each as high as the time that it took. */
+const BARS = 64;
+const BAR_PX = 40;
+/** The colours that the style sheet has for kinds. */
+const COLOURS = 6;
+
+let engine: Engine | null = null;
+let run: Run | null = null;
+
+const text = byId("story-text");
+const strip = byId("strip");
+const status = byId("story-status");
+const headline = byId("headline");
+const stop = h("button", { type: "button", class: "quiet", onclick: () => run?.cancel() }, "Stop");
+const another = h("button", { type: "button", class: "quiet", onclick: () => void write(fresh()) }, "Another story");
+const link = copyButton(() => location.href, "Copy a link to this story");
+const chat = h("a", { class: "button", href: "./chat.html" }, "Chat with it");
+
+/** The kernels of a token in their order, each operation in a colour of its own. */
+async function drawKernels(own: Engine): Promise<void> {
+  const { phases } = (await own.inspect("plan", { form: "json" })) as Plan;
+  const steps = (phases.find(({ max_tokens }) => max_tokens === 1) ?? phases.at(-1))?.steps ?? [];
+  const ops = [...new Set(steps.map(({ op }) => op))];
+  byId("kernel-row").replaceChildren(...steps.map(({ op }) => h("span", { class: `colour${ops.indexOf(op) % COLOURS}`, title: op })));
+  byId("kernel-words").replaceChildren(
+    `Above, the time of the tokens that came together; below it the ${steps.length} kernels of each, of ${ops.length} kinds. `,
+    h("a", { href: "./timeline.html" }, "See them one by one"), ".");
+}
+
+const fresh = (): Story => ({
+  prompt: PROMPTS[Math.floor(Math.random() * PROMPTS.length)]!,
+  seed: crypto.getRandomValues(new Uint32Array(1))[0]!,
+});
+
+function bar(ms: number, longest: number): HTMLElement {
+  const one = h("span");
+  one.style.height = `${Math.max(3, Math.round((BAR_PX * ms) / longest))}px`;
+  return one;
+}
+
+/** Writes a story, and compares it with the one that its address is of. */
+async function write(story: Story): Promise<void> {
+  if (!engine) return;
+  run?.cancel();
+  const own = engine.generate(story.prompt, { maxTokens: story.tokens ?? TOKENS, seed: story.seed });
+  run = own;
+  const isOwn = () => run === own;
+  text.textContent = story.prompt;
+  strip.replaceChildren();
+  stop.hidden = false;
+  another.hidden = link.hidden = true;
+  const times: number[] = [];
+  let tokens = 0;
+  let last = performance.now();
+  let began = last;
+  let counted = 0;
+  for await (const piece of own) {
+    if (!isOwn()) return;
+    const now = performance.now();
+    text.append(piece.text);
+    text.scrollTop = text.scrollHeight;
+    if (tokens === 0) began = now; // the time of the prompt is not counted
+    tokens += piece.ids.length;
+    counted ||= piece.ids.length;
+    times.push(now - last);
+    last = now;
+    const longest = Math.max(...times.slice(-BARS));
+    strip.append(bar(times.at(-1)!, longest));
+    while (strip.childElementCount > BARS) strip.firstElementChild?.remove();
+    if (times.length > 1) headline.replaceChildren(h("strong", {}, `${figure(((tokens - counted) * 1000) / (now - began))} tokens a second`), ` on ${placeOf(engine.adapter)}, and nothing leaves the tab.`);
+  }
+  if (isOwn()) ended(await own.result, story);
+}
+
+function ended(result: Generation, story: Story): void {
+  stop.hidden = true;
+  another.hidden = link.hidden = false;
+  const mark = markOf(result.ids);
+  const same = story.mark === undefined ? "" : story.mark === mark ? " The same tokens as in the link, bit for bit." : " Other tokens than in the link: it was written by another version of the engine, or on a device that rounds differently.";
+  status.textContent = `${result.tokens} tokens, seed ${result.seed}.${same}`;
+  history.replaceState(null, "", linkOf({ prompt: story.prompt, seed: result.seed, tokens: result.tokens, mark }));
+}
+
+async function start(): Promise<void> {
+  const { options } = settings();
+  try {
+    engine = await open(sourceOf(BUILTIN), { ...options, onProgress: (progress) => (status.textContent = `${progressText(progress)} …`) });
+  } catch (error) {
+    status.textContent = "";
+    showError(byId("main"), error);
+    return;
+  }
+  status.textContent = "";
+  void keepOffline({ module: { isWhole: false, isTwin: engine.adapter.waiting === "asyncify" } }).catch(() => undefined);
+  void drawKernels(engine).catch(() => undefined);
+  await write(storyOf(location.hash) ?? fresh());
+}
+
+startPage();
+stop.hidden = another.hidden = link.hidden = true;
+byId("story-actions").append(chat, stop, another, link);
+addEventListener("hashchange", () => {
+  const asked = storyOf(location.hash);
+  if (asked) void write(asked);
+});
+for (const code of document.querySelectorAll<HTMLElement>("pre > code.language-js")) {
+  const source = code.textContent ?? "";
+  code.innerHTML = highlighted(source, "js");
+  const example = exampleOf(source);
+  if (example && code.parentElement) makeRunnable(code.parentElement, "./", example);
+}
+// Who saves data is asked before 18 MB are fetched.
+const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+if (connection?.saveData) {
+  const begin = h("button", { type: "button", onclick: () => (begin.remove(), void start()) }, "Write a story (18 MB)");
+  status.textContent = "";
+  byId("story-actions").prepend(begin);
+} else {
+  void start();
+}
