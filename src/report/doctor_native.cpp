@@ -9,6 +9,7 @@
 #include "base/environment.h"
 #include "base/system/dynamic_library.h"
 #include "base/system/file.h"
+#include "base/system/path_text.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
 
@@ -20,9 +21,9 @@ std::vector<std::string> files_in(const char* folder, std::string_view start,
                                   std::string_view end) {
   std::vector<std::string> found;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(start) && name.ends_with(end)) found.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(folder), ignored)) {
+    const std::string name = text_of(entry.path().filename());
+    if (name.starts_with(start) && name.ends_with(end)) found.push_back(text_of(entry.path()));
   }
   std::sort(found.begin(), found.end());
   return found;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/system/path_text.h"
 #include "base/system/text_windows.h"
 
@@ -7,8 +9,12 @@ std::filesystem::path path_of(std::string_view text) {
   return wide_text(text);
 }
 
+/// With "/", which Windows takes as well: texts are joined and compared by it. Only after "\\\\?\\"
+/// it does not.
 std::string text_of(const std::filesystem::path& path) {
-  return narrow_text(path.native());
+  std::string text = narrow_text(path.native());
+  if (!text.starts_with(R"(\\?\)")) std::ranges::replace(text, '\\', '/');
+  return text;
 }
 
 std::string absolute_path(const std::string& path) {
