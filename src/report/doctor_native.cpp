@@ -7,6 +7,7 @@
 #include "backend/cuda/visible.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "base/system/drivers.h"
 #include "base/system/dynamic_library.h"
 #include "base/system/file.h"
 #include "base/system/path_text.h"
@@ -148,7 +149,11 @@ Failure no_such_device(std::string_view backend, uint32_t number, uint32_t count
 GraphicsSystem look_at_system() {
   GraphicsSystem system;
   system.known = true;
-  system.vulkan_problem = load_problem("libvulkan.so.1");
+  const GraphicsDrivers drivers = graphics_drivers();
+  system.vulkan_problem = load_problem(drivers.vulkan);
+  system.vulkan_advice = drivers.vulkan_advice;
+  system.are_files = drivers.are_files;
+  if (!system.are_files) return system;
   for (const char* folder :
        {"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d"}) {
     for (std::string& path : files_in(folder, "", ".json")) {
