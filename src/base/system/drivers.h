@@ -1,4 +1,4 @@
-// What drivers of graphics devices are on this system. Native builds only.
+// The drivers of graphics devices, as this system has them. Native builds only.
 #pragma once
 
 namespace tokamak {
