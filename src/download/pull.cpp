@@ -97,6 +97,11 @@ class Pull {
         snapshot_(folder_ / "snapshots" / path_of(listing.commit)) {}
 
   Result<void> run() {
+    for (const hub::RepoFile& file : files_) {
+      if (leads_below(file.path)) continue;
+      return invalid_input("{}: This system takes no file of the name \"{}\", which the list has.",
+                           fetcher_.name().text(), file.path);
+    }
     TOK_TRY(make_folder(folder_ / "blobs"));
     const std::vector<hub::RepoFile> missing = find_missing();
     TOK_TRY(check_room());
