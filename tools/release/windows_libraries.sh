@@ -32,6 +32,7 @@ apt=(apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourc
 triple=x86_64-w64-mingw32
 cc=$triple-gcc-posix cxx=$triple-g++-posix
 flags=(-O2 -ffunction-sections -fdata-sections "-ffile-prefix-map=$work=.")
+cxx_flags=("${flags[@]}" -fno-ipa-ra) # as cmake/TokamakLayer.cmake
 export PKG_CONFIG_LIBDIR=$out/lib/pkgconfig
 
 # fetch SOURCE [FILE]: unpacks it into the folder SOURCE, keeps its licence and notes its version with the file of the package that
@@ -67,13 +68,14 @@ END
 
 # archive NAME FOLDER FLAGS SOURCE...: a static library.
 archive() {
-  local name=$1 folder=$2 extra=$3 source compiler objects=()
+  local name=$1 folder=$2 extra=$3 source objects=()
+  local -a compiler
   shift 3
   for source; do
-    compiler=$cc
-    [[ $source == *.c ]] || compiler=$cxx
+    compiler=("$cc" "${flags[@]}")
+    [[ $source == *.c ]] || compiler=("$cxx" "${cxx_flags[@]}")
     # shellcheck disable=SC2086
-    "$compiler" "${flags[@]}" -DNDEBUG $extra -c "$folder/$source" -o "$name.${source//\//_}.o"
+    "${compiler[@]}" -DNDEBUG $extra -c "$folder/$source" -o "$name.${source//\//_}.o"
     objects+=("$name.${source//\//_}.o")
   done
   "$triple-ar" rcs "$out/lib/$name" "${objects[@]}"
@@ -88,7 +90,7 @@ by_cmake() {
       -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cxx \
       -DCMAKE_RC_COMPILER=$triple-windres -DCMAKE_FIND_ROOT_PATH="$out" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER \
       -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=ONLY \
-      -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${flags[*]}" -DCMAKE_SHARED_LINKER_FLAGS="-static-libgcc" "$@"
+      -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${cxx_flags[*]}" -DCMAKE_SHARED_LINKER_FLAGS="-static-libgcc" "$@"
     ninja -C "$source/build" -j"$(nproc)" install
   } >"$source.log" 2>&1 || failed "$source"
 }
