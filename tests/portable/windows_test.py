@@ -89,8 +89,8 @@ class Computes(Windows):
                 self.assertIn(model.name, self.run_there("inspect", path)[0])
 
     def test_what_is_printed_goes_into_a_file_of_any_name(self):
-        self.run_there("memory", "add", "-m", self.windows(SOURCE / "models" / "storyteller"), "--backend", "cpu", "-t",
-                       "The fox sleeps under the oak.", "--source", "Wälder", "--store", "Gedächtnis.db")
+        self.run_there("memory", "add", "-m", self.windows(SOURCE / "models" / "storyteller"), "--pooling", "mean",
+                       "--backend", "cpu", "-t", "The fox sleeps under the oak.", "--source", "Wälder", "--store", "Gedächtnis.db")
         self.assertIn("fox", self.run_there("memory", "search", "fox", "--store", "Gedächtnis.db", "--backend", "cpu")[0])
         self.run_there("memory", "export", "Wälder 森.jsonl", "--store", "Gedächtnis.db")
         line = json.loads((self.place / "Wälder 森.jsonl").read_text(encoding="utf-8").splitlines()[-1])
@@ -128,7 +128,7 @@ class Reports(Windows):
             os.remove(self.place / "webgpu_dawn.dll")
 
     def test_a_missing_file_is_an_error_by_its_name(self):
-        _, err = self.run_there("run", "nicht da 模", "-p", "x", status=3)
+        _, err = self.run_there("run", "nicht da 模", "-p", "x", status=2)
         self.assertIn("nicht da 模", err)
 
     def test_holds_its_licences(self):
@@ -168,6 +168,17 @@ class Network(Windows):
             process.send_signal(signal.SIGINT)
             rest, _ = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0, rest)
+
+    def test_pulls_nothing_from_a_list_that_leads_out_of_the_cache(self):
+        home = pathlib.Path(self.scratch.name, "hub")
+        for name in ("C:evil.gguf", "C:/evil.gguf", "model.gguf:stream.gguf", "NUL.gguf", "aux/model.gguf"):
+            with self.subTest(name):
+                hub = hub_server.Hub(**{"org__name": hub_server.Repo({name: b"GGUF"})})
+                try:
+                    _, err = self.run_there("pull", "org/name", status=3, HF_HOME=self.windows(home), HF_ENDPOINT=hub.endpoint)
+                    self.assertIn(f'takes no file of the name "{name}"', err)
+                finally:
+                    hub.close()
 
     def test_pulls_without_symbolic_links(self):
         model = SOURCE / "tests" / "data" / "models" / "llama_untied"
