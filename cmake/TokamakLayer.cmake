@@ -17,6 +17,14 @@ target_compile_options(tokamak_flags INTERFACE
   # libstdc++ 12's own stable_sort calls a function that it marks as deprecated.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${TOKAMAK_WARNINGS_AS_ERRORS}>:-Werror>)
+if(WIN32)
+  target_compile_definitions(tokamak_flags INTERFACE UNICODE NOMINMAX WIN32_LEAN_AND_MEAN _WIN32_WINNT=0x0A00)
+  # g++ takes the stack for aligned to 32 bytes, which Windows does not promise (GCC bug 54412): no vector of AVX is stored there
+  # by an instruction that wants it. Units have more sections than the plain form of objects may.
+  # It also takes an inline function for the copy of its own unit, whose registers it knows; the linker may keep another copy, with
+  # other options, that uses others (-fipa-ra).
+  target_compile_options(tokamak_flags INTERFACE -Wa,-muse-unaligned-vector-move -Wa,-mbig-obj -fno-ipa-ra)
+endif()
 if(TOKAMAK_SANITIZE)
   target_compile_options(tokamak_flags INTERFACE
     -fsanitize=${TOKAMAK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

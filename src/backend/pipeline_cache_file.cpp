@@ -11,6 +11,7 @@
 #include "backend/pipeline_cache.h"
 #include "base/file_cache.h"
 #include "base/hash.h"
+#include "base/system/path_text.h"
 
 namespace tokamak {
 namespace {
@@ -37,7 +38,7 @@ class FilePipelineCache : public PipelineCache {
     const std::string name = file_name(key);
     // The caller asks twice, for the size and for the bytes; both answers come from one reading.
     Bytes entry = take(name);
-    if (entry.empty()) entry = read_entry(fs::path(files_.folder()) / name, key);
+    if (entry.empty()) entry = read_entry(path_of(files_.folder()) / path_of(name), key);
     const size_t size = entry.size();
     if (value.size() == size) {
       std::ranges::copy(entry, value.begin());

@@ -5,6 +5,7 @@
 
 #include "base/bytes_text.h"
 #include "base/environment.h"
+#include "base/system/path_text.h"
 #include "base/whole_file.h"
 
 namespace tokamak {
@@ -48,9 +49,9 @@ std::vector<CacheEntry> FileCache::entries() const {
   std::vector<CacheEntry> found;
   std::error_code failed;
   if (folder_.empty()) return found;
-  for (fs::directory_iterator at(folder_, failed), end; !failed && at != end;
+  for (fs::directory_iterator at(path_of(folder_), failed), end; !failed && at != end;
        at.increment(failed)) {
-    const std::string name = at->path().filename().string();
+    const std::string name = text_of(at->path().filename());
     CacheEntry entry{.path = at->path(), .bytes = 0, .used = {}};
     entry.is_partial = is_partial_of(name, kind_.ending);
     std::error_code gone;
@@ -91,9 +92,9 @@ bool FileCache::make_room(uint64_t bytes) {
                               bytes_text(*limit_), how));
   }
   std::error_code failed;
-  fs::create_directories(folder_, failed);
+  fs::create_directories(path_of(folder_), failed);
   if (failed) return refuse(fmt::format("{} cannot be made ({})", folder_, failed.message()));
-  const fs::space_info disk = fs::space(folder_, failed);
+  const fs::space_info disk = fs::space(path_of(folder_), failed);
   if (!failed) {
     const uint64_t spare = std::min<uint64_t>(kSpareBytes, disk.capacity / kSparePart);
     if (disk.available < spare || disk.available - spare < bytes) {

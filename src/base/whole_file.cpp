@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/result.h"
+#include "base/system/path_text.h"
 
 namespace tokamak {
 namespace {
@@ -30,12 +31,12 @@ bool is_partial_of(std::string_view name, std::string_view ending) {
 WholeFile::WholeFile(std::string path)
     : path_(std::move(path)),
       partial_(path_ + "." + own_suffix()),
-      file_(partial_, std::ios::binary | std::ios::trunc) {}
+      file_(path_of(partial_), std::ios::binary | std::ios::trunc) {}
 
 WholeFile::~WholeFile() {
   file_.close();
   std::error_code gone_already;
-  std::filesystem::remove(partial_, gone_already);
+  std::filesystem::remove(path_of(partial_), gone_already);
 }
 
 void WholeFile::put(std::span<const std::byte> bytes) {
@@ -45,7 +46,7 @@ void WholeFile::put(std::span<const std::byte> bytes) {
 bool WholeFile::commit() {
   file_.close();
   std::error_code failed;
-  if (file_.good()) std::filesystem::rename(partial_, path_, failed);
+  if (file_.good()) std::filesystem::rename(path_of(partial_), path_of(path_), failed);
   return file_.good() && !failed;
 }
 

@@ -50,10 +50,8 @@ Result<Lock> Lock::take(const std::string& path, const std::function<bool()>& wa
 
 Result<Lock> Lock::take_repo(const std::string& cache, const std::string& repo,
                              const std::function<bool()>& waiting) {
-  const std::filesystem::path folder = hub::repo_folder(cache, repo);
-  return take(
-      (std::filesystem::path(cache) / ".locks" / folder.filename() / "tokamak.lock").string(),
-      waiting);
+  const std::filesystem::path folder = path_of(hub::repo_folder(cache, repo));
+  return take(text_of(path_of(cache) / ".locks" / folder.filename() / "tokamak.lock"), waiting);
 }
 
 }  // namespace tokamak::download

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/system/path_text.h"
 #include "download/blob_file.h"
 #include "download/fetch.h"
 #include "download/listing.h"
@@ -23,9 +24,14 @@ Result<void> make_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) {
-    return invalid_input("{}: The folder cannot be made: {}.", folder.string(), failed.message());
+    return invalid_input("{}: The folder cannot be made: {}.", text_of(folder), failed.message());
   }
   return {};
+}
+
+/// The name of a file while it is not whole.
+fs::path partial_of(const fs::path& path) {
+  return path_of(text_of(path) + std::string(hub::kPartialEnding));
 }
 
 /// Puts a file in place in one step, so that nobody sees half of it.
@@ -35,25 +41,31 @@ Result<void> replace(const fs::path& from, const fs::path& to) {
   if (!failed) return {};
   std::error_code ignored;
   fs::remove(from, ignored);
-  return invalid_input("{}: The file cannot be put in place: {}.", to.string(), failed.message());
+  return invalid_input("{}: The file cannot be put in place: {}.", text_of(to), failed.message());
 }
 
 /// snapshots/COMMIT/PATH -> ../../blobs/HASH, with one ".." more for each folder of the path.
 Result<void> link_file(const fs::path& snapshot, const hub::RepoFile& file) {
-  const fs::path link = snapshot / file.path;
+  const fs::path link = snapshot / path_of(file.path);
   fs::path target = "../..";
   for (const char c : file.path) {
     if (c == '/') target /= "..";
   }
-  target /= fs::path("blobs") / file.hash;
+  target /= fs::path("blobs") / path_of(file.hash);
+  const fs::path blob = link.parent_path() / target;
   std::error_code failed;
   if (fs::read_symlink(link, failed) == target && !failed) return {};
   TOK_TRY(make_folder(link.parent_path()));
-  const fs::path partial = link.string() + std::string(hub::kPartialEnding);
+  if (fs::equivalent(link, blob, failed) && !failed) return {};
+  const fs::path partial = partial_of(link);
   fs::remove(partial, failed);
   fs::create_symlink(target, partial, failed);
+  // Windows has symbolic links for administrators alone; another name of the same file is for all,
+  // but not on all disks.
+  if (failed) fs::create_hard_link(blob, partial, failed);
+  if (failed) fs::copy_file(blob, partial, failed);
   if (failed) {
-    return invalid_input("{}: The link cannot be made: {}.", link.string(), failed.message());
+    return invalid_input("{}: The link cannot be made: {}.", text_of(link), failed.message());
   }
   return replace(partial, link);
 }
@@ -61,13 +73,13 @@ Result<void> link_file(const fs::path& snapshot, const hub::RepoFile& file) {
 Result<void> write_ref(const fs::path& folder, const hub::ModelName& name,
                        const std::string& commit) {
   if (name.revision == commit) return {};
-  const fs::path ref = folder / "refs" / name.revision;
+  const fs::path ref = folder / "refs" / path_of(name.revision);
   TOK_TRY(make_folder(ref.parent_path()));
-  const fs::path partial = ref.string() + std::string(hub::kPartialEnding);
+  const fs::path partial = partial_of(ref);
   {
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);
     file << commit;
-    if (!file.flush()) return invalid_input("{}: The file cannot be written.", partial.string());
+    if (!file.flush()) return invalid_input("{}: The file cannot be written.", text_of(partial));
   }
   return replace(partial, ref);
 }
@@ -81,10 +93,15 @@ class Pull {
         progress_(progress),
         listing_(listing),
         files_(files),
-        folder_(hub::repo_folder(fetcher.settings().cache, fetcher.name().repo)),
-        snapshot_(folder_ / "snapshots" / listing.commit) {}
+        folder_(path_of(hub::repo_folder(fetcher.settings().cache, fetcher.name().repo))),
+        snapshot_(folder_ / "snapshots" / path_of(listing.commit)) {}
 
   Result<void> run() {
+    for (const hub::RepoFile& file : files_) {
+      if (leads_below(file.path)) continue;
+      return invalid_input("{}: This system takes no file of the name \"{}\", which the list has.",
+                           fetcher_.name().text(), file.path);
+    }
     TOK_TRY(make_folder(folder_ / "blobs"));
     const std::vector<hub::RepoFile> missing = find_missing();
     TOK_TRY(check_room());
@@ -105,7 +122,7 @@ class Pull {
     size_t parts_left = 0;
   };
 
-  std::string blobs() const { return (folder_ / "blobs").string(); }
+  std::string blobs() const { return text_of(folder_ / "blobs"); }
 
   /// One file for each blob that is not there: files of equal contents share one.
   std::vector<hub::RepoFile> find_missing() {
@@ -115,7 +132,7 @@ class Pull {
       if (!seen.insert(file.hash).second) continue;
       progress_.total += file.size;
       std::error_code failed;
-      const uintmax_t size = fs::file_size(folder_ / "blobs" / file.hash, failed);
+      const uintmax_t size = fs::file_size(folder_ / "blobs" / path_of(file.hash), failed);
       if (!failed && size == file.size) {
         progress_.done += file.size;
       } else {
@@ -216,7 +233,7 @@ Result<Pulled> pull(const hub::Settings& settings, const hub::ModelName& name,
 
   Pull work(fetcher, progress, listing, files);
   TOK_TRY(work.run());
-  Pulled pulled{.path = work.snapshot().string(), .commit = listing.commit};
+  Pulled pulled{.path = text_of(work.snapshot()), .commit = listing.commit};
   const auto gguf = std::ranges::find_if(
       files, [](const hub::RepoFile& file) { return file.path.ends_with(".gguf"); });
   if (gguf != files.end()) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/system/path_text.h"
 #include "formats/native_files.h"
 
 namespace tokamak {
@@ -27,8 +28,8 @@ std::optional<double> number(std::string_view text) {
 /// The folder's own name.
 std::string name_of(const std::string& folder) {
   std::error_code ignored;
-  const fs::path whole = fs::weakly_canonical(folder, ignored);
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  const fs::path whole = fs::weakly_canonical(path_of(folder), ignored);
+  return text_of((whole.has_filename() ? whole : whole.parent_path()).filename());
 }
 
 Result<LoraFiles> read_adapter(const AdapterOption& option) {

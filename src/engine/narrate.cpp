@@ -1,6 +1,7 @@
 // Models that speak, with the codec that makes sound of what they write.
 #include <filesystem>
 
+#include "base/system/path_text.h"
 #include "engine/codec.h"
 #include "engine/sound.h"
 #include "engine/task.h"
@@ -17,14 +18,14 @@ constexpr const char* kPublished = "nemo-nano-codec-22khz-0.6kbps-12.5fps";
 std::string codec_in(const fs::path& folder) {
   std::error_code ignored;
   for (const char* name : {"codec", "nanocodec", kPublished}) {
-    const fs::path inner = folder / name;
-    if (fs::exists(inner / "config.json", ignored)) return inner.string();
+    const fs::path inner = folder / path_of(name);
+    if (fs::exists(inner / "config.json", ignored)) return text_of(inner);
     if (!fs::is_directory(inner, ignored)) continue;
     if (const std::string found = codec_in(inner); !found.empty()) return found;
   }
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".nemo") files.push_back(entry.path().string());
+    if (entry.path().extension() == ".nemo") files.push_back(text_of(entry.path()));
   }
   return files.empty() ? "" : std::ranges::min(files);
 }
@@ -32,7 +33,7 @@ std::string codec_in(const fs::path& folder) {
 /// The codec that lies in a model's folder or beside it.
 Result<std::string> find_codec(const std::string& model) {
   std::error_code ignored;
-  const fs::path folder = fs::weakly_canonical(model, ignored);
+  const fs::path folder = fs::weakly_canonical(path_of(model), ignored);
   for (const fs::path& place : {folder, folder.parent_path()}) {
     if (std::string found = codec_in(place); !found.empty()) return found;
   }

@@ -10,6 +10,7 @@
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
 #include "base/system/folders.h"
+#include "base/system/path_text.h"
 #include "engine/engine.h"
 #include "engine/gguf_files.h"
 #include "engine/lora_files.h"
@@ -62,13 +63,13 @@ Result<void> read_templates(const std::string& folder, ModelFiles& files) {
   if (!is_directory(more)) return {};
   std::error_code ignored;
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(more, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(more), ignored)) {
     if (entry.path().extension() == ".jinja") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   for (const std::filesystem::path& path : paths) {
-    TOK_TRY(std::string text, read_text_file(path.string(), kMaxTextBytes));
-    files.more_templates.emplace_back(path.stem().string(), std::move(text));
+    TOK_TRY(std::string text, read_text_file(text_of(path), kMaxTextBytes));
+    files.more_templates.emplace_back(text_of(path.stem()), std::move(text));
   }
   return {};
 }
@@ -90,11 +91,11 @@ bool is_gguf(const std::string& path) {
 
 /// The folder of a model of which one file is named; `path` as it is otherwise.
 std::string folder_of(const std::string& path) {
-  const std::filesystem::path file(path);
+  const std::filesystem::path file = path_of(path);
   const bool is_part = path.ends_with(".safetensors") || file.filename() == "config.json" ||
                        path.ends_with(".safetensors.index.json");
   if (!is_part || !is_file(path)) return path;
-  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  const std::string folder = file.has_parent_path() ? text_of(file.parent_path()) : ".";
   return file_exists(folder + "/config.json") ? folder : path;
 }
 
@@ -104,13 +105,15 @@ Result<std::string> gguf_of(const std::string& path) {
   std::error_code failed;
   if (!is_directory(path) || file_exists(path + "/config.json")) return path;
   std::vector<std::string> names;
-  for (fs::directory_iterator entry(path, failed), end; !failed && entry != end;
+  for (fs::directory_iterator entry(path_of(path), failed), end; !failed && entry != end;
        entry.increment(failed)) {
-    names.push_back(entry->path().filename().string());
+    names.push_back(text_of(entry->path().filename()));
   }
   const std::vector<std::string> found = hub::gguf_models(names);
   if (found.empty()) return path;
-  const auto whole = [&](const std::string& name) { return (fs::path(path) / name).string(); };
+  const auto whole = [&](const std::string& name) {
+    return text_of(path_of(path) / path_of(name));
+  };
   if (found.size() == 1) return whole(found[0]);
   return fail(ErrorCode::kUsage, "{} holds several .gguf files, expected the path of one: {}.",
               path, fmt::join(found, ", "));
@@ -203,17 +206,18 @@ std::string model_id(const std::string& typed, const std::string& path) {
   namespace fs = std::filesystem;
   if (!typed.empty() && !file_exists(typed)) return typed;  // org/name
   std::error_code ignored;
-  const fs::path real = fs::weakly_canonical(typed.empty() ? path : typed, ignored);
-  return (real.extension() == ".gguf" ? real.stem() : real.filename()).string();
+  const fs::path real = fs::weakly_canonical(path_of(typed.empty() ? path : typed), ignored);
+  return text_of(real.extension() == ".gguf" ? real.stem() : real.filename());
 }
 
 Result<std::string> builtin_model_folder() {
   // Installed: <prefix>/bin or lib beside <prefix>/share. In a build tree the sources are further
   // up.
-  for (std::filesystem::path folder : {executable_folder(), library_folder()}) {
+  for (const std::string& start : {executable_folder(), library_folder()}) {
+    std::filesystem::path folder = path_of(start);
     for (int up = 0; up < 5 && !folder.empty(); ++up, folder = folder.parent_path()) {
       for (const char* place : {"share/tokamak/models/storyteller", "models/storyteller"}) {
-        const std::string candidate = (folder / place).string();
+        const std::string candidate = text_of(folder / path_of(place));
         if (file_exists(candidate + "/config.json")) return candidate;
       }
     }

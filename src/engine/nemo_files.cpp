@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/system/path_text.h"
 #include "formats/native_files.h"
 #include "formats/nemo.h"
 #include "model/nemo_config.h"
@@ -14,10 +15,10 @@ std::string find_nemo(const std::string& path) {
   if (file_exists(path + "/config.json")) return "";
   std::string found;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
-    if (entry.path().extension() != kEnding) continue;
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(path), ignored)) {
+    if (text_of(entry.path().extension()) != kEnding) continue;
     if (!found.empty()) return "";
-    found = entry.path().string();
+    found = text_of(entry.path());
   }
   return found;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/system/path_text.h"
 #include "base/weight_files.h"
 #include "hub/repo_files.h"
 
@@ -18,16 +19,16 @@ constexpr size_t kMaxRefBytes = 64;
 
 bool exists(const std::string& path) {
   std::error_code ignored;
-  return fs::exists(path, ignored);
+  return fs::exists(path_of(path), ignored);
 }
 
 /// At most `limit` bytes of a file; "" when there is none.
 std::string beginning_of(const std::string& path, uintmax_t limit) {
   std::error_code failed;
-  const uintmax_t size = fs::file_size(path, failed);
+  const uintmax_t size = fs::file_size(path_of(path), failed);
   if (failed || size > limit) return "";
   std::string text(size, '\0');
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(path_of(path), std::ios::binary);
   file.read(text.data(), std::streamsize(size));
   text.resize(size_t(std::max<std::streamsize>(file.gcount(), 0)));
   return text;
@@ -69,13 +70,13 @@ std::vector<std::string> gguf_files(const std::string& snapshot) {
 /// Why nothing can be opened at a path: that it is not there, or that links lead nowhere.
 Failure no_such_file(const std::string& model) {
   std::error_code failed, ignored;
-  static_cast<void>(fs::status(model, failed));
+  static_cast<void>(fs::status(path_of(model), failed));
   if (failed == std::errc::too_many_symbolic_link_levels) {
     return invalid_input("{}: The symbolic links lead in a circle.", model);
   }
-  if (fs::is_symlink(fs::symlink_status(model, ignored))) {
+  if (fs::is_symlink(fs::symlink_status(path_of(model), ignored))) {
     return invalid_input("{}: The symbolic link points to {}, which is not there.", model,
-                         fs::read_symlink(model, ignored).string());
+                         text_of(fs::read_symlink(path_of(model), ignored)));
   }
   if (failed && failed != std::errc::no_such_file_or_directory &&
       failed != std::errc::not_a_directory) {
@@ -114,11 +115,11 @@ std::optional<std::string> cached_commit(const std::string& folder, const std::s
 std::vector<std::string> snapshot_files(const std::string& snapshot) {
   std::vector<std::string> files;
   std::error_code failed;
-  for (fs::recursive_directory_iterator at(snapshot, failed), end; !failed && at != end;
+  for (fs::recursive_directory_iterator at(path_of(snapshot), failed), end; !failed && at != end;
        at.increment(failed)) {
     std::error_code gone;
     if (!fs::is_regular_file(at->path(), gone)) continue;
-    files.push_back(at->path().string().substr(snapshot.size() + 1));
+    files.push_back(text_of(at->path()).substr(snapshot.size() + 1));
   }
   std::ranges::sort(files);
   return files;
@@ -143,7 +144,7 @@ Result<std::string> resolve_model(const std::string& model, const std::string& c
     return no_such_file(model);
   }
   std::error_code ignored;
-  if (cache.empty() || fs::is_symlink(fs::symlink_status(model, ignored))) {
+  if (cache.empty() || fs::is_symlink(fs::symlink_status(path_of(model), ignored))) {
     return no_such_file(model);
   }
   const std::string folder = repo_folder(cache, name->repo);

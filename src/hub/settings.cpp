@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/environment.h"
+#include "base/system/path_text.h"
 
 namespace tokamak::hub {
 namespace {
@@ -77,7 +78,7 @@ std::string cleaned(std::string token) {
 std::string token_from_file() {
   std::string path = expanded(environment_variable("HF_TOKEN_PATH"));
   if (path.empty()) path = home_folder() + "/token";
-  std::ifstream file(path);
+  std::ifstream file(path_of(path));
   std::string text(kMaxTokenBytes, '\0');
   file.read(text.data(), std::streamsize(text.size()));
   text.resize(size_t(file.gcount()));

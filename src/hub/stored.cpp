@@ -37,9 +37,9 @@ std::string repo_of(const std::string& folder) {
 /// Branches and tags of a repository with their commits; a name may have slashes.
 std::map<std::string, std::string> refs_of(const fs::path& folder) {
   std::map<std::string, std::string> refs;
-  const std::string root = (folder / "refs").string();
+  const std::string root = text_of(folder / "refs");
   for (const std::string& name : snapshot_files(root)) {
-    if (const auto commit = cached_commit(folder.string(), name)) refs[name] = *commit;
+    if (const auto commit = cached_commit(text_of(folder), name)) refs[name] = *commit;
   }
   return refs;
 }
@@ -48,16 +48,16 @@ std::map<std::string, std::string> refs_of(const fs::path& folder) {
 /// links, stands for itself.
 std::set<fs::path> blobs_of(const fs::path& snapshot) {
   std::set<fs::path> blobs;
-  for (const std::string& file : snapshot_files(snapshot.string())) {
+  for (const std::string& file : snapshot_files(text_of(snapshot))) {
     std::error_code failed;
-    const fs::path target = fs::canonical(snapshot / file, failed);
+    const fs::path target = fs::canonical(snapshot / path_of(file), failed);
     if (!failed) blobs.insert(target);
   }
   return blobs;
 }
 
 bool is_partial(const fs::path& blob) {
-  const std::string name = blob.filename().string();
+  const std::string name = text_of(blob.filename());
   return name.find(kPartialEnding) != name.npos || name.ends_with(".incomplete");
 }
 
@@ -71,7 +71,7 @@ uint64_t size_of(const fs::path& file) {
 uint64_t partial_bytes(const fs::path& folder) {
   uint64_t bytes = 0;
   for (const fs::path& blob : entries(folder / "blobs")) {
-    if (is_partial(blob) && !blob.string().ends_with(".parts")) bytes += size_of(blob);
+    if (is_partial(blob) && !text_of(blob).ends_with(".parts")) bytes += size_of(blob);
   }
   return bytes;
 }
@@ -79,7 +79,7 @@ uint64_t partial_bytes(const fs::path& folder) {
 Result<void> remove_path(const fs::path& path) {
   std::error_code failed;
   fs::remove_all(path, failed);
-  if (failed) return invalid_input("{} cannot be removed: {}.", path.string(), failed.message());
+  if (failed) return invalid_input("{} cannot be removed: {}.", text_of(path), failed.message());
   return {};
 }
 
@@ -88,27 +88,27 @@ Result<void> remove_path(const fs::path& path) {
 Result<std::vector<StoredModel>> stored_models(const std::string& cache) {
   std::vector<StoredModel> models;
   std::error_code failed;
-  fs::directory_iterator readable(cache, failed);
+  fs::directory_iterator readable(path_of(cache), failed);
   if (failed && failed != std::errc::no_such_file_or_directory) {
     return invalid_input("{} cannot be read: {}.", cache, failed.message());
   }
-  for (const fs::path& folder : entries(cache)) {
+  for (const fs::path& folder : entries(path_of(cache))) {
     StoredModel model;
-    model.repo = repo_of(folder.filename().string());
+    model.repo = repo_of(text_of(folder.filename()));
     if (model.repo.empty()) continue;
     model.partial_bytes = partial_bytes(folder);
     const auto refs = refs_of(folder);
     bool any = false;
     for (const fs::path& snapshot : entries(folder / "snapshots")) {
       StoredModel one = model;
-      one.commit = snapshot.filename().string();
+      one.commit = text_of(snapshot.filename());
       if (!is_commit(one.commit)) continue;
       for (const auto& [name, commit] : refs) {
         if (commit == one.commit) one.revisions.push_back(name);
       }
-      one.files = snapshot_files(snapshot.string());
+      one.files = snapshot_files(text_of(snapshot));
       for (const fs::path& blob : blobs_of(snapshot)) one.bytes += size_of(blob);
-      one.missing = missing_part(snapshot.string(), one.files);
+      one.missing = missing_part(text_of(snapshot), one.files);
       models.push_back(std::move(one));
       any = true;
     }
@@ -120,14 +120,14 @@ Result<std::vector<StoredModel>> stored_models(const std::string& cache) {
 }
 
 Result<Removal> plan_removal(const std::string& cache, const ModelName& name, bool whole) {
-  const fs::path folder = repo_folder(cache, name.repo);
+  const fs::path folder = path_of(repo_folder(cache, name.repo));
   std::error_code ignored;
   if (!fs::exists(folder, ignored)) {
     return invalid_input("{} is not in {}; `tokamak list` shows what is.", name.repo, cache);
   }
   Removal removal;
-  const auto commit = cached_commit(folder.string(), name.revision);
-  const fs::path snapshot = folder / "snapshots" / commit.value_or("");
+  const auto commit = cached_commit(text_of(folder), name.revision);
+  const fs::path snapshot = folder / "snapshots" / path_of(commit.value_or(""));
   if (!whole && (!commit || !fs::exists(snapshot, ignored))) {
     return invalid_input("Revision \"{}\" of {} is not in {}; `tokamak list` shows what is.",
                          name.revision, name.repo, cache);
@@ -142,20 +142,20 @@ Result<Removal> plan_removal(const std::string& cache, const ModelName& name, bo
     }
   }
   if (!others) {
-    removal.folder = folder.string();
+    removal.folder = text_of(folder);
     for (const fs::path& blob : entries(folder / "blobs")) removal.bytes += size_of(blob);
     return removal;
   }
-  removal.snapshots.push_back(snapshot.string());
+  removal.snapshots.push_back(text_of(snapshot));
   for (const auto& [ref, meant] : refs_of(folder)) {
-    if (meant == *commit) removal.refs.push_back((folder / "refs" / ref).string());
+    if (meant == *commit) removal.refs.push_back(text_of(folder / "refs" / path_of(ref)));
   }
   const fs::path blobs = fs::canonical(folder / "blobs", ignored);
   for (const fs::path& blob : blobs_of(snapshot)) {
     if (used.contains(blob)) {
       ++removal.kept_blobs;
     } else if (blob.parent_path() == blobs) {
-      removal.blobs.push_back(blob.string());
+      removal.blobs.push_back(text_of(blob));
       removal.bytes += size_of(blob);
     }
   }
@@ -164,11 +164,15 @@ Result<Removal> plan_removal(const std::string& cache, const ModelName& name, bo
 
 Result<void> remove(const std::string& cache, const Removal& removal) {
   for (const auto* paths : {&removal.snapshots, &removal.refs, &removal.blobs}) {
-    for (const std::string& path : *paths) TOK_TRY(remove_path(path));
+    for (const std::string& path : *paths) TOK_TRY(remove_path(path_of(path)));
   }
   if (removal.folder.empty()) return {};
-  TOK_TRY(remove_path(removal.folder));
-  return remove_path(fs::path(cache) / ".locks" / fs::path(removal.folder).filename());
+  TOK_TRY(remove_path(path_of(removal.folder)));
+  // Who removes holds the lock in there: a system that keeps files which are open keeps that one,
+  // too.
+  std::error_code ignored;
+  fs::remove_all(path_of(cache) / ".locks" / path_of(removal.folder).filename(), ignored);
+  return {};
 }
 
 }  // namespace tokamak::hub

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "image/decoders.h"
@@ -59,9 +60,13 @@ Result<StoredImage> decode_jpeg(std::span<const std::byte> file, const ImageLimi
   if (!decompressor)
     return fail(ErrorCode::kOutOfMemory, "Out of memory while decoding the image.");
   const auto* const bytes = reinterpret_cast<const unsigned char*>(file.data());
+  if (!std::in_range<unsigned long>(file.size())) {  // 32 bits on Windows
+    return unsupported("The image has {} bytes, more than a decoder of JPEG takes.", file.size());
+  }
+  const auto size = static_cast<unsigned long>(file.size());
   const auto reason = [&] { return std::string_view(tjGetErrorStr2(decompressor.get())); };
   int width = 0, height = 0, subsampling = 0, colours = 0;
-  if (tjDecompressHeader3(decompressor.get(), bytes, file.size(), &width, &height, &subsampling,
+  if (tjDecompressHeader3(decompressor.get(), bytes, size, &width, &height, &subsampling,
                           &colours) != 0) {
     return invalid_input("The file is damaged or cut off: {}.", reason());
   }
@@ -75,8 +80,8 @@ Result<StoredImage> decode_jpeg(std::span<const std::byte> file, const ImageLimi
   std::vector<uint8_t> cmyk(is_cmyk ? stored.image.rgb.size() / 3 * 4 : 0);
   // The limit of scans is for files whose many progressive scans would take minutes.
   const int failed = tjDecompress2(
-      decompressor.get(), bytes, file.size(), is_cmyk ? cmyk.data() : stored.image.rgb.data(),
-      width, 0, height, is_cmyk ? TJPF_CMYK : TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
+      decompressor.get(), bytes, size, is_cmyk ? cmyk.data() : stored.image.rgb.data(), width, 0,
+      height, is_cmyk ? TJPF_CMYK : TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS);
   // Stray bytes, which some cameras leave, are warnings; so is a missing end, which is not
   // harmless.
   if (failed != 0 && (tjGetErrorCode(decompressor.get()) == TJERR_FATAL ||

@@ -21,7 +21,7 @@ constexpr double kErrorLimit = 2e-3, kErrorLimitF16 = 2e-2;
 std::string now_in_utc() {
   char text[32] = "";
   if (const auto parts = utc_time(std::time(nullptr))) {
-    std::strftime(text, sizeof text, "%FT%TZ", &*parts);
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &*parts);
   }
   return text;
 }

@@ -55,11 +55,10 @@ void advise_drivers(const DoctorReport& report, std::vector<std::string>& out) {
   const bool any =
       any_device(report, [](const DeviceReport& one) { return one.index.has_value(); });
   if (!any && !system.vulkan_problem.empty()) {
-    out.push_back(
-        fmt::format("The Vulkan loader is missing ({}). Install it: libvulkan1 on Debian and "
-                    "Ubuntu, vulkan-loader on Fedora, vulkan-icd-loader on Arch.",
-                    system.vulkan_problem));
+    out.push_back(fmt::format("The Vulkan loader is missing ({}). {}", system.vulkan_problem,
+                              system.vulkan_advice));
   }
+  if (!system.are_files) return;
   advise_nvidia(report, out);
   for (const std::string& node : system.closed_nodes) {
     out.push_back(

@@ -29,7 +29,9 @@ std::string device_number(const DeviceReport& report);
 /// The graphics devices and drivers of the operating system.
 struct GraphicsSystem {
   bool known = false;                     // false: nobody looked
+  bool are_files = true;                  // the rest is known by files, or else not at all
   std::string vulkan_problem;             // why the Vulkan loader does not load; "": it does
+  std::string vulkan_advice;              // how the loader comes here
   std::vector<std::string> manifests;     // driver files (*.json) where Vulkan looks for them
   std::string nvidia_version;             // of the kernel driver; "": there is none
   std::string nvidia_problem;             // why NVIDIA's Vulkan library does not load; "": it does

@@ -7,8 +7,10 @@
 #include "backend/cuda/visible.h"
 #include "backend/webgpu/adapters.h"
 #include "base/environment.h"
+#include "base/system/drivers.h"
 #include "base/system/dynamic_library.h"
 #include "base/system/file.h"
+#include "base/system/path_text.h"
 #include "formats/native_files.h"
 #include "report/doctor.h"
 
@@ -20,9 +22,9 @@ std::vector<std::string> files_in(const char* folder, std::string_view start,
                                   std::string_view end) {
   std::vector<std::string> found;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(start) && name.ends_with(end)) found.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(folder), ignored)) {
+    const std::string name = text_of(entry.path().filename());
+    if (name.starts_with(start) && name.ends_with(end)) found.push_back(text_of(entry.path()));
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -147,7 +149,11 @@ Failure no_such_device(std::string_view backend, uint32_t number, uint32_t count
 GraphicsSystem look_at_system() {
   GraphicsSystem system;
   system.known = true;
-  system.vulkan_problem = load_problem("libvulkan.so.1");
+  const GraphicsDrivers drivers = graphics_drivers();
+  system.vulkan_problem = load_problem(drivers.vulkan);
+  system.vulkan_advice = drivers.vulkan_advice;
+  system.are_files = drivers.are_files;
+  if (!system.are_files) return system;
   for (const char* folder :
        {"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d"}) {
     for (std::string& path : files_in(folder, "", ".json")) {

@@ -44,9 +44,15 @@ TEST(DoctorAdvice, IsSilentWhenAGpuWorks) {
 TEST(DoctorAdvice, NamesTheMissingVulkanLoader) {
   GraphicsSystem system = good_system();
   system.vulkan_problem = "libvulkan.so.1: no such file";
+  system.vulkan_advice = "Install it.";
   const std::string text = advice_of({}, system);
-  EXPECT_TRUE(has(text, "Vulkan loader is missing (libvulkan.so.1: no such file)"));
+  EXPECT_TRUE(has(text, "Vulkan loader is missing (libvulkan.so.1: no such file). Install it."));
   EXPECT_FALSE(has(text, "Mesa 22.3"));
+}
+
+TEST(DoctorAdvice, ConcludesNothingFromFilesThatASystemDoesNotHave) {
+  GraphicsSystem system = {.known = true, .are_files = false};
+  EXPECT_EQ(advice_of({}, system), "");
 }
 
 TEST(DoctorAdvice, TellsAnOldMesaFromNoDriver) {

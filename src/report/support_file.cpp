@@ -6,6 +6,7 @@
 #include "backend/cpu/processor_name.h"
 #include "base/environment.h"
 #include "base/system/machine.h"
+#include "base/system/path_text.h"
 #include "report/bench.h"
 
 namespace tokamak {
@@ -19,7 +20,7 @@ constexpr const char* kVariables[] = {
     "VK_DRIVER_FILES",           "VK_ICD_FILENAMES",           "VK_INSTANCE_LAYERS"};
 
 std::string first_line(const char* path, std::string_view prefix = "") {
-  std::ifstream file(path);
+  std::ifstream file(path_of(path));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(prefix)) return line.substr(prefix.size());
   }

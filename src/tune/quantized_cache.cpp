@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/file_cache.h"
 #include "base/hash.h"
+#include "base/system/path_text.h"
 #include "base/whole_file.h"
 #include "formats/native_files.h"
 #include "model/repack.h"
@@ -83,12 +84,12 @@ std::optional<std::string> identity(const TensorFile& tensors, DType type) {
   Json::Array sources;
   for (const std::shared_ptr<ByteSource>& source : tensors.sources()) {
     std::error_code failed;
-    const fs::path path = fs::canonical(source->name(), failed);
+    const fs::path path = fs::canonical(path_of(source->name()), failed);
     if (failed) return std::nullopt;
     const auto changed = fs::last_write_time(path, failed).time_since_epoch().count();
     if (failed) return std::nullopt;
     Json one;
-    one.set("path", path.string()).set("bytes", source->size());
+    one.set("path", text_of(path)).set("bytes", source->size());
     sources.push_back(one.set("changed", int64_t{changed}));
   }
   Json all;
@@ -208,7 +209,7 @@ Result<TensorFile> with_quantized_cache(const TensorFile& tensors, const Graph& 
   const std::string path = fmt::format(
       "{}/{:016x}{}", folder, sum_of(std::as_bytes(std::span(*made_from))), kWeightCache.ending);
   if (auto cached = overlay(tensors, wanted, path, *made_from)) {
-    FileCache::mark_used(path);
+    FileCache::mark_used(path_of(path));
     return *std::move(cached);
   }
   FileCache cache(folder, kWeightCache);

@@ -156,7 +156,7 @@ check_arm64() {
 # The sources of src/base for Windows, compiled by mingw and linked into a library that nothing runs. Of this
 # machine's headers they get fmt's alone.
 windows() {
-  local folder=$root/build/windows compiler=x86_64-w64-mingw32-g++-posix source
+  local folder=$root/build/windows-layer compiler=x86_64-w64-mingw32-g++-posix source
   local -a flags=(-std=c++23 -O1 -Wall -Wextra -Wconversion -Wshadow -Wold-style-cast -Wno-missing-field-initializers -Werror
     -DUNICODE -DNOMINMAX -DWIN32_LEAN_AND_MEAN -D_WIN32_WINNT=0x0A00 -DFMT_HEADER_ONLY
     -I "$root/src" -I "$root/include" -isystem "$folder/include")
@@ -172,6 +172,14 @@ check_windows() {
   one windows windows
 }
 
+# The package for Windows under Wine, against the program of the release preset.
+wine_package() {
+  make_packages windows-x86_64 folder && configure release && compile release bin/tokamak &&
+    env TOKAMAK_PACKAGES="$root/build/packages" TOKAMAK_SOURCE_DIR="$root" \
+      TOKAMAK_PROGRAM="$root/build/release/bin/tokamak" python3 -B "$root/tests/portable/windows_test.py"
+}
+check_wine() { one wine wine_package; }
+
 # Every file of fuzz/corpus through its target, with the sanitizers on.
 check_fuzz() {
   configure asan -DTOKAMAK_TESTS=ON
@@ -185,7 +193,7 @@ run_checks() {
   [ $# -gt 0 ] || names=(layers size style format tidy web node clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | node | clients | wasm | asan | fuzz | tsan | arm64 | windows | package) ;;
+      layers | size | style | format | tidy | web | node | clients | wasm | asan | fuzz | tsan | arm64 | windows | wine | package) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

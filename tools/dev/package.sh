@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by dev: packages for other machines, from a portable build (docs/install.md).
 
-package_targets="linux-x86_64 linux-aarch64"
+package_targets="linux-x86_64 linux-aarch64 windows-x86_64"
 package_formats="folder tar wheel deb npm"
+package_formats_windows="folder zip"
 
 project_version() { sed -n 's/^project(tokamak VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt"; }
 
@@ -23,10 +24,31 @@ setup_portable() {
     "$root/tools/release/libraries.sh" "$(libraries_of "$1")" ${sysroot:+"$sysroot"}
 }
 
+# The tools of the preset windows, and the libraries that it links.
+setup_windows() {
+  setup run windows wine
+  logged "The libraries for Windows could not be built" \
+    "$root/tools/release/windows_libraries.sh" "$TOKAMAK_CACHE_DIR/libraries-windows"
+}
+
+# make_windows_packages [FORMAT...]
+make_windows_packages() {
+  setup_windows
+  configure windows
+  compile windows bin/tokamak.exe
+  [ -n "$dry_run" ] || say "packing"
+  ${dry_run:+echo dev: would run:} python3 -B "$root/tools/release/package.py" windows-x86_64 / \
+    "$root/build/windows" "$TOKAMAK_CACHE_DIR/libraries-windows" "$root/build/packages" "$(project_version)" "$@"
+}
+
 # make_packages TARGET [FORMAT...]: into build/packages; prints their sizes.
 make_packages() {
   local preset=portable target=$1 sysroot
   shift
+  if [ "$target" = windows-x86_64 ]; then
+    make_windows_packages "$@"
+    return
+  fi
   [ "$target" != linux-aarch64 ] || preset=portable-arm64
   sysroot=$(sysroot_of "$preset")
   setup_portable "$preset"
@@ -42,14 +64,15 @@ make_packages() {
 
 # run_package TARGET [FORMAT...]
 run_package() {
-  local target=${1:-} format
+  local target=${1:-} format formats=$package_formats
   [ $# -gt 0 ] || usage_error "./dev package takes a target, one of: $package_targets."
   shift
   grep -xF -- "$target" >/dev/null <<<"${package_targets// /$'\n'}" ||
     usage_error "\"$target\" is no target of ./dev package; there are: $package_targets."
+  [ "$target" != windows-x86_64 ] || formats=$package_formats_windows
   for format in "$@"; do
-    grep -xF -- "$format" >/dev/null <<<"${package_formats// /$'\n'}" ||
-      usage_error "\"$format\" is no format of ./dev package; there are: $package_formats."
+    grep -xF -- "$format" >/dev/null <<<"${formats// /$'\n'}" ||
+      usage_error "\"$format\" is no format of ./dev package $target; there are: $formats."
   done
   make_packages "$target" "$@"
 }

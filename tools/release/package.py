@@ -4,7 +4,8 @@
 usage: package.py ARCHITECTURE SYSROOT BUILD LIBRARIES OUT VERSION [FORMAT...]
 
 ARCHITECTURE is x86_64, with SYSROOT /, or aarch64, with the folder of tools/dev/fetch_sysroot.sh; FORMAT is folder, tar,
-wheel, deb or npm, all where none is given.
+wheel, deb or npm, all where none is given. ARCHITECTURE may be windows-x86_64, with SYSROOT / and what
+tools/release/windows_libraries.sh built; FORMAT is folder or zip then.
 """
 
 import os
@@ -14,33 +15,42 @@ import sys
 
 import archives
 import stage
+import windows
 
 FORMATS = {"tar": archives.tar, "wheel": archives.wheel, "deb": archives.deb, "npm": archives.npm}
 
 
 def main(architecture, sysroot, build, libraries, out, version, *formats):
     root = pathlib.Path(__file__).resolve().parents[2]
-    target = stage.Target(root, architecture, sysroot)
+    is_windows = architecture.startswith("windows-")
+    target = stage.Target(root, architecture.removeprefix("windows-"), sysroot)
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
     # Archives made twice of one commit are the same, byte for byte.
     commit = subprocess.run(["git", "-C", str(root), "log", "-1", "--format=%ct"], stdout=subprocess.PIPE,
                             text=True, check=False).stdout.strip()
     os.environ.setdefault("SOURCE_DATE_EPOCH", commit or "0")
-    folder = out / f"tokamak-{version}-linux-{target.architecture}"
-    stage.Stage(folder, build, libraries, target, version).make()
     made = []
-    for name in formats or FORMATS:
-        if name != "folder":
-            paths = FORMATS[name](folder, version, target)
-            made += paths if isinstance(paths, list) else [paths]
+    if is_windows:
+        folder = out / f"tokamak-{version}-{architecture}"
+        windows.lay_out(folder, pathlib.Path(build), pathlib.Path(libraries), target, version)
+        if "zip" in (formats or ("zip",)):
+            made.append(windows.pack(folder))
+    else:
+        folder = out / f"tokamak-{version}-linux-{target.architecture}"
+        stage.Stage(folder, build, libraries, target, version).make()
+        for name in formats or FORMATS:
+            if name != "folder":
+                paths = FORMATS[name](folder, version, target)
+                made += paths if isinstance(paths, list) else [paths]
     archives.write_sums(out)
     for path in made:
         print(f"{path.stat().st_size / 1e6:7.1f} MB  {path}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 7 or not set(sys.argv[7:]) <= {*FORMATS, "folder"}:
+    known = {"folder", "zip"} if sys.argv[1:2] and sys.argv[1].startswith("windows-") else {"folder", *FORMATS}
+    if len(sys.argv) < 7 or not set(sys.argv[7:]) <= known:
         sys.exit(__doc__)
     try:
         main(*sys.argv[1:])

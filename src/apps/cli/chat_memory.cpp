@@ -4,6 +4,7 @@
 
 #include "apps/cli/memory_flags.h"
 #include "apps/embedder.h"
+#include "base/system/path_text.h"
 
 namespace tokamak::cli {
 namespace {
@@ -46,9 +47,8 @@ Result<void> ChatMemory::put_before_last(Json& variables) {
 std::string ChatMemory::sources() const {
   std::string names;
   for (const memory::Record& record : last_.records) {
-    const std::string name = record.source.empty()
-                                 ? record.title
-                                 : std::filesystem::path(record.source).filename().string();
+    const std::string name =
+        record.source.empty() ? record.title : tokamak::text_of(path_of(record.source).filename());
     if (names.find(name) == names.npos) names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "" : fmt::format("[memory: {}]\n", names);

@@ -1,5 +1,6 @@
 // tokamak: the command line. kExamples has the exit statuses.
 #include "apps/cli/command.h"
+#include "base/system/arguments.h"
 
 namespace tokamak::cli {
 namespace {
@@ -54,7 +55,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-int run_program(int argc, char** argv) {
+int run_program(const std::vector<std::string>& words) {
   App app("tokamak",
           "Runs models on the GPU at hand: they write, see, hear, speak, and make vectors "
           "of texts.");
@@ -88,7 +89,6 @@ int run_program(int argc, char** argv) {
   add_template(app, action);
   add_logits(app, action);
   add_sampler(app, action);
-  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   for (const std::string& word : words) started_with() += ' ' + quoted(word);
   const auto parsed = app.parse(words);
   if (!parsed) return failed(parsed.error(), nullptr);
@@ -125,5 +125,5 @@ int main(int argc, char** argv) {
   tokamak::cli::open_closed_streams();
   tokamak::cli::end_without_memory();
   tokamak::cli::handle_signals();
-  return tokamak::cli::run_program(argc, argv);
+  return tokamak::cli::run_program(tokamak::program_arguments(argc, argv));
 }

@@ -1,10 +1,12 @@
 // tokamak memory: what documents say, found again. Here: what needs no model.
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
 #include "apps/cli/memory_flags.h"
 #include "apps/cli/output_file.h"
+#include "base/system/path_text.h"
 #include "base/table.h"
 #include "memory/transfer.h"
 
@@ -113,7 +115,7 @@ Result<void> run_import(const ImportFlags& flags) {
   std::ifstream file;
   const bool is_file = !flags.file.empty() && flags.file != "-";
   if (is_file) {
-    file.open(flags.file);
+    file.open(path_of(flags.file));
     if (!file) return invalid_input("{}: The file cannot be read.", flags.file);
   }
   std::istream& lines = is_file ? file : std::cin;
@@ -128,7 +130,8 @@ Result<void> run_import(const ImportFlags& flags) {
     });
   }();
   if (!done) {
-    if (is_new) std::remove(path.c_str());
+    std::error_code ignored;
+    if (is_new) std::filesystem::remove(path_of(path), ignored);
     return Failure(done.error().within(is_file ? flags.file : "standard input"));
   }
   return print(fmt::format("{}: {} imported, {} already there\n", path,

@@ -6,6 +6,7 @@
 #include "apps/cli/memory_flags.h"
 #include "apps/cli/memory_models.h"
 #include "base/ascii.h"
+#include "base/system/path_text.h"
 #include "memory/normalise.h"
 #include "memory/writer.h"
 
@@ -58,7 +59,7 @@ struct Inputs {
 };
 
 bool is_text_file(const fs::path& path) {
-  const std::string ending = ascii_lower(path.extension().string());
+  const std::string ending = ascii_lower(text_of(path.extension()));
   return ending == ".md" || ending == ".markdown" || ending == ".txt";
 }
 
@@ -70,23 +71,23 @@ Result<void> add_folder(const fs::path& folder, Inputs& inputs) {
                                              failed);
   for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
     std::error_code ignored;
-    const bool is_hidden = at->path().filename().string().starts_with('.');
+    const bool is_hidden = text_of(at->path().filename()).starts_with('.');
     if (is_hidden && at->is_directory(ignored)) at.disable_recursion_pending();
     if (!is_hidden && at->is_directory(ignored)) {
       const fs::directory_iterator own(at->path(), ignored);
-      if (ignored) note(fmt::format("{}: {}.\n", at->path().string(), ignored.message()));
+      if (ignored) note(fmt::format("{}: {}.\n", text_of(at->path()), ignored.message()));
       inputs.closed += ignored ? 1 : 0;
     }
     if (is_hidden || !at->is_regular_file(ignored)) continue;
     if (is_text_file(at->path())) {
-      found.push_back(at->path().string());
+      found.push_back(text_of(at->path()));
     } else {
       ++inputs.other_kinds;
     }
   }
-  if (failed) return invalid_input("{}: {}.", folder.string(), failed.message());
+  if (failed) return invalid_input("{}: {}.", text_of(folder), failed.message());
   if (found.empty()) {
-    return invalid_input("{} has no files that end in .md, .markdown or .txt.", folder.string());
+    return invalid_input("{} has no files that end in .md, .markdown or .txt.", text_of(folder));
   }
   std::ranges::sort(found);
   for (std::string& file : found) inputs.texts.push_back({std::move(file), "", "", true});
@@ -99,7 +100,7 @@ Result<Inputs> find_inputs(const AddFlags& flags) {
   for (const std::string& text : flags.texts) inputs.push_back({"", text, flags.source});
   for (const std::string& file : flags.files) {
     if (is_directory(file)) {
-      TOK_TRY(add_folder(file, all));
+      TOK_TRY(add_folder(path_of(file), all));
     } else {
       inputs.push_back({file, "", ""});
     }
@@ -113,8 +114,8 @@ Result<Inputs> find_inputs(const AddFlags& flags) {
       input.source = flags.source;
     } else if (!input.file.empty()) {
       std::error_code failed;
-      const fs::path path = fs::canonical(input.file, failed);
-      input.source = failed ? input.file : path.string();
+      const fs::path path = fs::canonical(path_of(input.file), failed);
+      input.source = failed ? input.file : text_of(path);
     }
     input.source = memory::normalise(input.source);
   }
@@ -289,7 +290,8 @@ void remove_without_documents(const std::string& path) {
     return documents && !documents->empty();
   };
   if (has_documents()) return;
-  for (const char* ending : {"", "-wal", "-shm"}) std::remove((path + ending).c_str());
+  std::error_code ignored;
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path_of(path + ending), ignored);
 }
 
 Result<void> run_add(const AddFlags& flags) {

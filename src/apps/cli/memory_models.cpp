@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "apps/embedder.h"
+#include "base/system/path_text.h"
 
 namespace tokamak::cli {
 namespace {
@@ -10,8 +11,8 @@ namespace {
 /// A folder stays the same one wherever the next command is started.
 std::string kept_name(const std::string& model) {
   std::error_code failed;
-  const auto path = std::filesystem::canonical(model, failed);
-  return failed ? model : path.string();
+  const auto path = std::filesystem::canonical(path_of(model), failed);
+  return failed ? model : text_of(path);
 }
 
 }  // namespace

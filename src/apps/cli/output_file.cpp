@@ -8,6 +8,7 @@
 
 #include "apps/cli/terminal.h"
 #include "base/system/file.h"
+#include "base/system/path_text.h"
 #include "base/whole_file.h"
 
 namespace tokamak::cli {
@@ -25,10 +26,10 @@ Failure cannot_write(const std::string& path) {
 /// The path of the file that links lead to; "" for anything but a plain file.
 std::string place_of(const std::string& path) {
   std::error_code failed;
-  if (!fs::exists(path, failed)) return path;
-  if (!fs::is_regular_file(path, failed)) return "";
-  const fs::path real = fs::canonical(path, failed);
-  return failed ? path : real.string();
+  if (!fs::exists(path_of(path), failed)) return path;
+  if (!fs::is_regular_file(path_of(path), failed)) return "";
+  const fs::path real = fs::canonical(path_of(path), failed);
+  return failed ? path : text_of(real);
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ Result<void> check_output(const std::string& path) {
     }
   }
   if (place.empty()) {
-    if (fs::is_directory(path))
+    if (fs::is_directory(path_of(path)))
       return output_failure("{}: Expected a file but found a directory.", path);
     return {};
   }
@@ -57,7 +58,7 @@ Result<void> write_output(const std::string& path, std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   errno = 0;
   if (place.empty()) {
-    std::ofstream file(path, std::ios::binary);
+    std::ofstream file(path_of(path), std::ios::binary);
     file.write(text.data(), std::streamsize(text.size()));
     file.close();
     if (!file.good()) return cannot_write(path);

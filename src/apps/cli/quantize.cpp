@@ -3,6 +3,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
+#include "base/system/path_text.h"
 #include "base/table.h"
 #include "base/whole_file.h"
 #include "formats/native_files.h"
@@ -24,7 +25,7 @@ struct QuantizeFlags {
 /// The file of the model. Errors: a folder of safetensors, or none of this engine's files.
 Result<GgufFile> open_model(const std::string& path) {
   std::error_code failed;
-  if (fs::is_directory(path, failed)) {
+  if (fs::is_directory(path_of(path), failed)) {
     return unsupported(
         "{} is a folder, expected a GGUF file. Convert it first, by llama.cpp's "
         "convert_hf_to_gguf.py with --outtype bf16; or run it as it is with --quantize q8 or q4.",
@@ -42,7 +43,7 @@ Result<void> check_place(const QuantizeFlags& flags, const GgufFile& file) {
   if (!file_exists(flags.output)) return check_output(flags.output);
   std::error_code failed;
   for (const auto& source : file.tensors.sources()) {
-    if (fs::equivalent(flags.output, source->name(), failed)) {
+    if (fs::equivalent(path_of(flags.output), path_of(source->name()), failed)) {
       return fail(ErrorCode::kUsage, "{} is the model itself; -o must name another file.",
                   flags.output);
     }
@@ -50,7 +51,7 @@ Result<void> check_place(const QuantizeFlags& flags, const GgufFile& file) {
   if (!flags.force) {
     return fail(ErrorCode::kUsage, "{} exists; --force writes over it.", flags.output);
   }
-  if (!fs::is_regular_file(flags.output, failed)) {
+  if (!fs::is_regular_file(path_of(flags.output), failed)) {
     return output_failure("{}: Expected a file but found something else.", flags.output);
   }
   return check_output(flags.output);
@@ -109,8 +110,8 @@ Result<void> write_file(const GgufFile& file, const QuantizationPlan& plan,
     TOK_TRY(check_sums(*sums, plan, flags.imatrix));
   }
   std::error_code failed;
-  const fs::path place = fs::weakly_canonical(flags.output, failed);  // links stay
-  WholeFile out(failed ? flags.output : place.string());
+  const fs::path place = fs::weakly_canonical(path_of(flags.output), failed);  // links stay
+  WholeFile out(failed ? flags.output : text_of(place));
   const WhenInterrupted stop(OnInterrupt::kStop);
   std::optional<Waiting> waiting("reading the model");
   WriteOptions options;

@@ -5,13 +5,14 @@
 #include <fstream>
 
 #include "apps/cli/terminal.h"
+#include "base/system/path_text.h"
 #include "engine/engine.h"
 
 namespace tokamak::cli {
 
 Result<std::unique_ptr<serve::Trace>> trace_into(const std::string& path) {
   // A function is copied where std::function is.
-  const auto file = std::make_shared<std::ofstream>(path, std::ios::binary);
+  const auto file = std::make_shared<std::ofstream>(path_of(path), std::ios::binary);
   if (!*file) {
     return output_failure("{}: The trace cannot be written: {}.", path, std::strerror(errno));
   }

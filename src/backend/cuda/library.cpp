@@ -6,6 +6,7 @@
 
 #include "backend/cuda/visible.h"
 #include "base/environment.h"
+#include "base/system/drivers.h"
 #include "base/system/dynamic_library.h"
 
 namespace tokamak::cuda {
@@ -114,27 +115,31 @@ const char* find_all(DriverFunctions functions, DriverApi& api) {
 }
 
 Result<Driver> find_driver() {
-  constexpr const char* kLibrary = "libcuda.so.1";
+  const char* const driver_name = graphics_drivers().cuda;
+  if (driver_name == nullptr) {
+    return unsupported("CUDA is for Linux alone; WebGPU runs on NVIDIA's cards, too.");
+  }
+  const std::string library_name = driver_name;
   // By the loader alone: a toolkit has a library of this name that does nothing.
-  auto library = DynamicLibrary::open(kLibrary);
+  auto library = DynamicLibrary::open(library_name);
   if (!library) {
     return unsupported("{} is not there. The NVIDIA driver brings it; a container needs --gpus.",
-                       kLibrary);
+                       library_name);
   }
   library->keep();
   const auto version = as_function<Status (*)(int*)>(library->find("cuDriverGetVersion"));
   Driver driver;
   if (version == nullptr || version(&driver.version) != Status::kSuccess) {
-    return missing(kLibrary, "cuDriverGetVersion");
+    return missing(library_name, "cuDriverGetVersion");
   }
   if (driver.version < kOldestDriver) {
     return unsupported("Driver {} is too old, {} (R525) is the oldest that works.",
                        version_text(driver.version), version_text(kOldestDriver));
   }
   const auto find = as_function<FindFunction>(library->find("cuGetProcAddress_v2"));
-  if (find == nullptr) return missing(kLibrary, "cuGetProcAddress_v2");
+  if (find == nullptr) return missing(library_name, "cuGetProcAddress_v2");
   if (const char* name = find_all(DriverFunctions(find), driver.api))
-    return missing(kLibrary, name);
+    return missing(library_name, name);
   return driver;
 }
 

@@ -26,8 +26,8 @@ Result<Adapters> find_adapters() {
       .nextInChain = &toggles.chain, .requiredFeatureCount = 1, .requiredFeatures = &feature};
   Adapters found{InstanceHandle(wgpuCreateInstance(&descriptor)), {}};
   if (!found.instance) return fail(ErrorCode::kDevice, "WebGPU does not start.");
-  for (const WGPUBackendType api :
-       {WGPUBackendType_D3D12, WGPUBackendType_Metal, WGPUBackendType_Vulkan}) {
+  // Not Direct3D, on which no kernel has run yet: who has it has Vulkan, too.
+  for (const WGPUBackendType api : {WGPUBackendType_Metal, WGPUBackendType_Vulkan}) {
     for (const auto& [power, software] :
          {std::pair{WGPUPowerPreference_HighPerformance, WGPUBool{0}},
           std::pair{WGPUPowerPreference_LowPower, WGPUBool{0}},

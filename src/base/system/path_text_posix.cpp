@@ -11,6 +11,10 @@ std::string text_of(const std::filesystem::path& path) {
   return path.string();
 }
 
+bool leads_below(std::string_view) {
+  return true;
+}
+
 std::string absolute_path(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path absolute = std::filesystem::absolute(path, failed);

@@ -35,6 +35,10 @@ void* interrupt_event() {
 std::optional<int> heeded_signal(Signal signal) {
   switch (signal) {
     case Signal::kInterrupt:
+      // Who heeds the number does so by the C library, before which the handler here would come.
+      if (g_on_interrupt.exchange(nullptr) != nullptr) {
+        ::SetConsoleCtrlHandler(handle_interrupt, FALSE);
+      }
       return SIGINT;
     case Signal::kTerminate:
       return SIGTERM;
