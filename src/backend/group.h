@@ -9,8 +9,8 @@
 namespace tokamak {
 
 /// A backend over those of the ranks, in their order; `device()` is the first one's, for that
-/// number of ranks. Errors: the devices differ in what plans depend on. REQUIRES: 2 to kMaxRanks backends of
-/// one kind, whose programs connect().
+/// number of ranks. Errors: the devices differ in what plans depend on. REQUIRES: 2 to kMaxRanks
+/// backends of one kind, whose programs connect().
 Result<std::unique_ptr<Backend>> make_group(std::vector<std::unique_ptr<Backend>> ranks);
 
 }  // namespace tokamak
