@@ -96,6 +96,12 @@ uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& option
   return std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
 }
 
+/// The way to a model that one GPU has no room for.
+std::string_view more_gpus_text(const DeviceInfo& device) {
+  const bool may_have_more = device.backend == BackendKind::kCuda && device.ranks < kMaxRanks;
+  return may_have_more ? " Several GPUs can share it (gpus, --gpus 0,1)." : "";
+}
+
 }  // namespace
 
 CachePool cache_pool(const Plan& plan) {
@@ -152,13 +158,13 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
       "The model needs {}: {} of weights and tables, {} of KV cache ({}) and states for {} "
       "positions, {}{} for steps of {} tokens{}; {}. A smaller context or chunk needs less, and so "
       "do kv q8 and weights of floats that are quantized (quantize q8 or q4); memory "
-      "(--max-memory) sets the limit.",
+      "(--max-memory) sets the limit.{}",
       bytes_text(without + least * page_bytes), bytes_text(needed.constants), bytes_text(states),
       cache_type(compiled.main.plan),
       options.cache_tokens != 0 ? least * kPageTokens : compiled.context, tower_text(compiled),
       bytes_text(needed.activations + needed.other), compiled.main.plan.chunk(),
       draft_text(compiled.draft.bytes + least * compiled.draft.page_bytes),
-      limit_text(*limit, options, device));
+      limit_text(*limit, options, device), more_gpus_text(device));
 }
 
 uint64_t draft_bytes(const Engine::Compiled& compiled) {
@@ -243,10 +249,10 @@ Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, c
               "The model does not fit into the memory of \"{}\": it needs {} of weights "
               "and tables, {} of KV cache and states for {} positions, {}{} for steps of {} "
               "tokens. A smaller context or chunk needs less, and so do weights of "
-              "floats that are quantized (quantize q8 or q4). ({})",
+              "floats that are quantized (quantize q8 or q4).{} ({})",
               device.name, bytes_text(needed.constants), bytes_text(needed.states),
               compiled.context, tower_text(compiled), bytes_text(needed.activations + needed.other),
-              compiled.main.plan.chunk(), why.message)};
+              compiled.main.plan.chunk(), more_gpus_text(device), why.message)};
 }
 
 }  // namespace tokamak

@@ -156,16 +156,20 @@ const void* bound() {
   return g_lanes->work.bound;
 }
 
-/// Another thread may run launches in the meantime: it finds the machine as if nothing ran.
+/// Another thread may run launches in the meantime: it finds the machine as if nothing ran. Where
+/// the device fails, the workgroup ends, since the other one may never come.
 void let_others_run() {
   const Machine machine = g_machine;
   Lanes* const lanes = g_lanes;
   jmp_buf home;
   std::memcpy(&home, &g_home, sizeof home);
-  wait_between_launches();
+  const bool works = wait_between_launches();
   g_machine = machine;
   g_lanes = lanes;
   std::memcpy(&g_home, &home, sizeof home);
+  if (works) return;
+  g_lanes->is_stuck = true;
+  _longjmp(g_home, 1);
 }
 
 /// Ends the workgroup: the lane never goes on.

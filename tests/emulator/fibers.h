@@ -20,8 +20,9 @@ struct Machine {
 };
 Machine& machine();
 
-/// Lets launches of other threads run for a while, during one of this thread (launches.cpp).
-void wait_between_launches();
+/// Lets launches of other threads run for a while, during one of this thread (launches.cpp). False
+/// when the device has failed.
+bool wait_between_launches();
 
 /// In which order lanes that can run are taken: results must not depend on it.
 enum class Order { kForward, kBackward };

@@ -129,10 +129,11 @@ Fault& fault() {
   return own;
 }
 
-void wait_between_launches() {
+bool wait_between_launches() {
   g_mutex.unlock();
   std::this_thread::sleep_for(std::chrono::microseconds(20));
   g_mutex.lock();
+  return now() == kOk;
 }
 
 Order order() {

@@ -11,6 +11,9 @@ namespace {
 
 constexpr const char* kEmulatedFault = "TOKAMAK_EMULATED_FAULT";
 
+constexpr const char* kEmulatedDevices = "TOKAMAK_EMULATED_DEVICES";
+constexpr const char* kEmulatedPeers = "TOKAMAK_EMULATED_PEERS";
+
 constexpr const char* kLaunches = "TOKAMAK_CUDA_LAUNCHES";
 
 struct Answer {
@@ -20,9 +23,10 @@ struct Answer {
 };
 
 /// Windows, tokens that the device chooses by itself, and a prompt.
-Answer answer() {
+Answer answer(const std::vector<uint32_t>& gpus = {}) {
   Answer out;
   OpenOptions options{.model = model_folder("gemma3_hub"), .backend = "cuda", .context = 256};
+  options.gpus = gpus;
   options.self_test = false;
   options.notice = [&](std::string_view text) { out.notices.emplace_back(text); };
   options.reopen = [again = options] {
@@ -56,6 +60,8 @@ struct CudaEngine : testing::Test {
   void TearDown() override {
     ::unsetenv(kEmulatedFault);
     ::unsetenv(kLaunches);
+    ::unsetenv(kEmulatedDevices);
+    ::unsetenv(kEmulatedPeers);
   }
 
   static const Answer& expected() {
@@ -86,6 +92,32 @@ TEST_F(CudaEngine, ThatLosesItsDeviceGoesOnWithTheSameTokens) {
     EXPECT_NE(other.notices[0].find("has been opened again"), std::string::npos)
         << other.notices[0];
   }
+}
+
+TEST_F(CudaEngine, OfTwoRanksGoesOnWithTheSameTokensWhenOneIsLost) {
+  ::setenv(kEmulatedDevices, "2", 1);
+  const Answer two = answer({0, 1});
+  EXPECT_EQ(two.ids, expected().ids);
+  for (const uint32_t launch : {5u, 401u}) {  // of the prompt, and of a graph
+    ::setenv(kEmulatedFault, fmt::format("launch:{}:700", launch).c_str(), 1);
+    const Answer other = answer({0, 1});
+    EXPECT_EQ(other.ids, two.ids) << "launch " << launch;
+    EXPECT_EQ(other.logits, two.logits) << "launch " << launch;
+    EXPECT_EQ(other.notices.size(), 1u) << "launch " << launch;
+  }
+}
+
+TEST_F(CudaEngine, OfTwoRanksNamesDevicesWithoutALink) {
+  ::setenv(kEmulatedDevices, "2", 1);
+  ::setenv(kEmulatedPeers, "0", 1);
+  OpenOptions options{.model = model_folder("llama_untied"), .backend = "cuda"};
+  options.gpus = {0, 1};
+  options.self_test = false;
+  const auto engine = Engine::open(options);
+  ASSERT_FALSE(engine);
+  EXPECT_NE(engine.error().message.find("CUDA devices 0 and 1 cannot read each other's memory"),
+            std::string::npos)
+      << engine.error().message;
 }
 
 }  // namespace
