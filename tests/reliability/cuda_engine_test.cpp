@@ -98,13 +98,11 @@ TEST_F(CudaEngine, OfTwoRanksGoesOnWithTheSameTokensWhenOneIsLost) {
   ::setenv(kEmulatedDevices, "2", 1);
   const Answer two = answer({0, 1});
   EXPECT_EQ(two.ids, expected().ids);
-  for (const uint32_t launch : {5u, 401u}) {  // of the prompt, and of a graph
-    ::setenv(kEmulatedFault, fmt::format("launch:{}:700", launch).c_str(), 1);
-    const Answer other = answer({0, 1});
-    EXPECT_EQ(other.ids, two.ids) << "launch " << launch;
-    EXPECT_EQ(other.logits, two.logits) << "launch " << launch;
-    EXPECT_EQ(other.notices.size(), 1u) << "launch " << launch;
-  }
+  ::setenv(kEmulatedFault, "launch:401:700", 1);  // of a graph
+  const Answer other = answer({0, 1});
+  EXPECT_EQ(other.ids, two.ids);
+  EXPECT_EQ(other.logits, two.logits);
+  EXPECT_EQ(other.notices.size(), 1u);
 }
 
 TEST_F(CudaEngine, OfTwoRanksNamesDevicesWithoutALink) {
