@@ -2,14 +2,10 @@
 // dawn_jumps.S at them.
 #include <webgpu/webgpu.h>
 
-#include <algorithm>
 #include <iterator>
-#include <mutex>
-#include <vector>
 
-#include "backend/webgpu/dawn/loader.h"
+#include "backend/webgpu/dawn/library.h"
 #include "base/system/dynamic_library.h"
-#include "base/system/file.h"
 #include "base/system/folders.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
@@ -22,8 +18,10 @@ constexpr const char* kFunctions[] = {
 #include "dawn_functions.inc"
 };
 
+}  // namespace
+
 /// Beside the program, or beside the library that this code is in.
-std::vector<std::string> candidates() {
+std::vector<std::string> dawn_places() {
   std::vector<std::string> paths;
   for (const std::string& folder : {executable_folder(), library_folder()}) {
     if (!folder.empty()) paths.push_back(folder + "/webgpu_dawn.dll");
@@ -31,7 +29,14 @@ std::vector<std::string> candidates() {
   return paths;
 }
 
-Result<void> load(const std::string& path) {
+Failure no_dawn(const std::vector<std::string>& places) {
+  return fail(ErrorCode::kDevice,
+              "Dawn, the WebGPU library, is not there: put a webgpu_dawn.dll beside the program. "
+              "There is no {}.",
+              fmt::join(places, ", "));
+}
+
+Result<void> open_dawn(const std::string& path) {
   auto library = DynamicLibrary::open(path);
   if (!library) {
     return fail(ErrorCode::kDevice, "Dawn cannot be opened: {}.", library.error().message);
@@ -46,27 +51,6 @@ Result<void> load(const std::string& path) {
                 find.missing(), TOKAMAK_DAWN_VERSION);
   }
   library->keep();
-  return {};
-}
-
-}  // namespace
-
-Result<void> load_dawn(const std::string& path) {
-  static std::mutex mutex;
-  static bool loaded = false;
-  const std::scoped_lock lock(mutex);
-  if (loaded) return {};
-  const std::vector<std::string> paths = candidates();
-  const auto found = std::ranges::find_if(paths, is_readable);
-  const std::string chosen = path.empty() && found != paths.end() ? *found : path;
-  if (chosen.empty()) {
-    return fail(ErrorCode::kDevice,
-                "Dawn, the WebGPU library, is not there: put a webgpu_dawn.dll beside the program. "
-                "There is no {}.",
-                fmt::join(paths, ", "));
-  }
-  TOK_TRY(load(chosen));
-  loaded = true;
   return {};
 }
 

@@ -3,22 +3,18 @@
 // An ordinary shared Dawn exports wgpuGetProcAddress. The build from npm is an addon for Node: it
 // exports nothing of the sort, but it carries its symbol table, where the same function is found by
 // its C++ name. What it expects of Node is never called; node_stubs.so has it.
-#include "backend/webgpu/dawn/loader.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <webgpu/webgpu.h>
 
-#include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <vector>
 
 #include "backend/webgpu/dawn/elf_file.h"
+#include "backend/webgpu/dawn/library.h"
 #include "backend/webgpu/dawn/quiet.h"
 #include "backend/webgpu/dawn/standard_library.h"
 #include "base/system/dynamic_library.h"
-#include "base/system/file.h"
 #include "base/system/folders.h"
 
 // One slot per name of kFunctions, in its order; defined in dawn_jumps.S.
@@ -46,12 +42,6 @@ std::vector<std::string> candidates(const std::string& name, const std::string& 
   if (!prefix.empty()) paths.push_back(std::string(prefix) + installed);
   if (!built.empty()) paths.push_back(built);
   return paths;
-}
-
-/// The first that is there; "" when none is.
-std::string first_readable(const std::vector<std::string>& paths) {
-  const auto found = std::ranges::find_if(paths, is_readable);
-  return found == paths.end() ? "" : *found;
 }
 
 /// The library in memory; null when the system does not give it.
@@ -90,7 +80,19 @@ Result<void> check_version(const DynamicLibrary& library, const ElfFile& file,
   return {};
 }
 
-Result<void> load(const std::string& path) {
+}  // namespace
+
+std::vector<std::string> dawn_places() {
+  return candidates("dawn.node", TOKAMAK_DAWN_FILE);
+}
+
+Failure no_dawn(const std::vector<std::string>& places) {
+  return fail(ErrorCode::kDevice,
+              "Dawn, the WebGPU library, is not installed: there is no {}. ./dev setup fetches it.",
+              fmt::join(places, ", "));
+}
+
+Result<void> open_dawn(const std::string& path) {
   TOK_TRY(const ElfFile file, ElfFile::open(path));
   open_standard_library(first_readable(candidates("fallback/libstdc++.so.6", "")));
   // It stays open. Where there is none, an ordinary Dawn opens, and the addon says what it misses.
@@ -119,26 +121,6 @@ Result<void> load(const std::string& path) {
   }
   if (const link_map* map = map_of(*library)) redirect_stderr(*map, stderr_without_remarks());
   library->keep();
-  return {};
-}
-
-}  // namespace
-
-Result<void> load_dawn(const std::string& path) {
-  static std::mutex mutex;
-  static bool loaded = false;
-  const std::scoped_lock lock(mutex);
-  if (loaded) return {};
-  const std::vector<std::string> paths = candidates("dawn.node", TOKAMAK_DAWN_FILE);
-  const std::string chosen = path.empty() ? first_readable(paths) : path;
-  if (chosen.empty()) {
-    return fail(
-        ErrorCode::kDevice,
-        "Dawn, the WebGPU library, is not installed: there is no {}. ./dev setup fetches it.",
-        fmt::join(paths, ", "));
-  }
-  TOK_TRY(load(chosen));
-  loaded = true;
   return {};
 }
 
