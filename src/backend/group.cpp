@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
 #include "base/check.h"
+#include "base/guarded.h"
 
 namespace tokamak {
 namespace {
@@ -22,11 +21,8 @@ class RankThreads {
   RankThreads(const RankThreads&) = delete;
   RankThreads& operator=(const RankThreads&) = delete;
   ~RankThreads() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-      ++turn_;
-    }
+    ends_ = true;
+    ++turn_;
     turn_.notify_all();
     for (std::thread& thread : threads_) thread.join();
   }
@@ -38,7 +34,7 @@ class RankThreads {
     left_ = uint32_t(threads_.size());
     turn_.fetch_add(1, std::memory_order_release);
     turn_.notify_all();
-    results_[0] = work(0);
+    results_[0] = guarded([&] { return work(0); });
     for (uint32_t left = left_.load(std::memory_order_acquire); left != 0;
          left = left_.load(std::memory_order_acquire)) {
       left_.wait(left, std::memory_order_acquire);
@@ -53,7 +49,7 @@ class RankThreads {
       turn_.wait(seen, std::memory_order_acquire);
       seen = turn_.load(std::memory_order_acquire);
       if (ends_) return;
-      results_[rank] = (*work_)(rank);
+      results_[rank] = guarded([&] { return (*work_)(rank); });
       if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_one();
     }
   }
@@ -63,7 +59,6 @@ class RankThreads {
   const std::function<Result<void>(size_t)>* work_ = nullptr;
   std::atomic<uint32_t> turn_ = 0, left_ = 0;
   std::atomic<bool> ends_ = false;
-  std::mutex mutex_;
 };
 
 class GroupProgram : public Program {
@@ -107,10 +102,7 @@ class GroupProgram : public Program {
     });
   }
 
-  Result<void> poll() override {
-    for (size_t rank = 1; rank < ranks_.size(); ++rank) TOK_TRY(ranks_[rank]->poll());
-    return ranks_[0]->poll();
-  }
+  Result<void> poll() override { return ranks_[0]->poll(); }
   Result<void> wait_for_result() override { return ranks_[0]->wait_for_result(); }
   Result<void> limit_batches(uint32_t most) override {
     return threads_->all([&](size_t rank) { return ranks_[rank]->limit_batches(most); });

@@ -94,6 +94,12 @@ Result<uint64_t> Scanner::integer() {
   return value;
 }
 
+Result<uint32_t> Scanner::integer32() {
+  TOK_TRY(const uint64_t value, integer());
+  if (value > UINT32_MAX) return wrong("a 32-bit integer");
+  return uint32_t(value);
+}
+
 Result<float> Scanner::number() {
   const size_t start = position_;
   TOK_TRY(const std::string spelling, word_with_sign());

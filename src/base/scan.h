@@ -32,6 +32,7 @@ class Scanner {
   /// A JSON string.
   Result<std::string> quoted();
   Result<uint64_t> integer();
+  Result<uint32_t> integer32();
   Result<float> number();
 
   /// An error that names the line: counts the lines so far, so no way to look ahead.

@@ -71,7 +71,6 @@ struct CompiledPart {
   std::vector<PartGraph> graphs;
   std::map<GraphKey, FusedGraph> fused_graphs;
   std::vector<GraphKey> keys;  // of the plan's phases
-  ShardReport shards;          // where several ranks run it
   Plan plan;
 
   /// The first graph, and its form for steps of any number of tokens.

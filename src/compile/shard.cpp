@@ -222,12 +222,11 @@ Graph shard(Graph graph, uint32_t ranks, ShardReport* report) {
   return cut;
 }
 
-Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks,
-                                     ShardReport* report) {
+Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks) {
   std::map<std::string, Shape> states;
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    graphs[i] = shard(std::move(graphs[i]), ranks, i == 0 ? report : nullptr);
-    for (const TensorDesc& value : graphs[i].values) {
+  for (Graph& graph : graphs) {
+    graph = shard(std::move(graph), ranks);
+    for (const TensorDesc& value : graph.values) {
       if (value.storage != Storage::kState || value.name.empty()) continue;  // a later form of one
       const auto [found, is_new] = states.emplace(value.name, value.shape);
       if (is_new || found->second == value.shape) continue;

@@ -25,7 +25,6 @@ struct ShardReport {
 Graph shard(Graph graph, uint32_t ranks, ShardReport* report = nullptr);
 
 /// shard() for the graphs of one program. Errors: they would have another part of a state.
-Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks,
-                                     ShardReport* report = nullptr);
+Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks);
 
 }  // namespace tokamak

@@ -127,7 +127,13 @@ class Finder {
                       graph_.nodes[*maker].op);
   }
 
-  bool pull(const auto&, const Node&, const RankCut&) { return false; }
+  /// Element by element, what a value comes from has the same columns.
+  template <typename T>
+  bool pull(const T&, const Node& node, const RankCut& cut) {
+    constexpr bool kIsElementwise = std::is_same_v<T, Activate> || std::is_same_v<T, Scale> ||
+                                    std::is_same_v<T, Clamp> || std::is_same_v<T, PositionScale>;
+    return kIsElementwise && pull(node.inputs[0], cut);
+  }
   bool pull(const Linear&, const Node& node, const RankCut& cut) {
     return pull_rows(node.inputs[1], cut, 1) &&
            (node.inputs.size() < 3 || pull_rows(node.inputs[2], cut, 1));
@@ -143,18 +149,6 @@ class Finder {
   }
   bool pull(const Add&, const Node& node, const RankCut& cut) {
     return pull(node.inputs[0], cut) && pull(node.inputs[1], cut);
-  }
-  bool pull(const Activate&, const Node& node, const RankCut& cut) {
-    return pull(node.inputs[0], cut);
-  }
-  bool pull(const Scale&, const Node& node, const RankCut& cut) {
-    return pull(node.inputs[0], cut);
-  }
-  bool pull(const Clamp&, const Node& node, const RankCut& cut) {
-    return pull(node.inputs[0], cut);
-  }
-  bool pull(const PositionScale&, const Node& node, const RankCut& cut) {
-    return pull(node.inputs[0], cut);
   }
   bool pull(const RmsNorm&, const Node& node, const RankCut& cut) {
     const uint32_t width = uint32_t(at(node.inputs[1]).shape[0]);

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "backend/cuda/device.h"
 #include "backend/group.h"
@@ -22,6 +21,7 @@
 #include "hub/cache.h"
 #include "hub/repo_files.h"
 #include "hub/settings.h"
+#include "kernels/cpu/thread_pool.h"
 #include "tune/background_self_test.h"
 #include "tune/device_measurements.h"
 #include "tune/quantized_cache.h"
@@ -313,7 +313,7 @@ Result<std::unique_ptr<Backend>> open_group(const OpenOptions& options) {
       own.backend = "cuda";
       own.device = gpu;
     } else if (own.threads == 0) {
-      own.threads = std::max(1u, std::thread::hardware_concurrency() / uint32_t(count));
+      own.threads = std::max(1u, usable_cores() / uint32_t(count));
     }
     TOK_TRY(ranks.emplace_back(), open_backend(own));
   }

@@ -45,9 +45,7 @@ Result<void> parse_value(Scanner& scan, float& value) {
   return {};
 }
 Result<void> parse_value(Scanner& scan, uint32_t& value) {
-  TOK_TRY(const uint64_t wide, scan.integer());
-  if (wide > UINT32_MAX) return scan.wrong("a 32-bit integer");
-  value = uint32_t(wide);
+  TOK_TRY(value, scan.integer32());
   return {};
 }
 Result<void> parse_value(Scanner& scan, bool& value) {

@@ -7,19 +7,12 @@
 namespace tokamak {
 namespace {
 
-Result<void> parse_number(Scanner& scan, uint32_t& value) {
-  TOK_TRY(const uint64_t wide, scan.integer());
-  if (wide > UINT32_MAX) return scan.wrong("a 32-bit integer");
-  value = uint32_t(wide);
-  return {};
-}
-
 /// "16:48]", after the bracket that opens the range; `part` is a WeightPart or a LoraPart.
 Result<void> parse_rows(Scanner& scan, auto& part) {
   uint32_t end = 0;
-  TOK_TRY(parse_number(scan, part.first_row));
+  TOK_TRY(part.first_row, scan.integer32());
   TOK_TRY(scan.expect(":"));
-  TOK_TRY(parse_number(scan, end));
+  TOK_TRY(end, scan.integer32());
   TOK_TRY(scan.expect("]"));
   if (end <= part.first_row) {
     return scan.wrong(fmt::format("a range of rows that ends after {}", part.first_row));
@@ -41,7 +34,7 @@ Result<RankCut> parse_cut(Scanner& scan) {
   bool first = true;
   for (uint32_t* const number : {&cut.each, &cut.group, &cut.share, &cut.step, &cut.total}) {
     if (!std::exchange(first, false)) TOK_TRY(scan.expect(","));
-    TOK_TRY(parse_number(scan, *number));
+    TOK_TRY(*number, scan.integer32());
   }
   if (cut.each == 0 || cut.share == 0) return scan.wrong("a cut of some rows for some ranks");
   return cut;
@@ -73,9 +66,11 @@ Result<WeightPart> parse_part(Scanner& scan) {
   WeightPart part(std::move(name));
   if (scan.take("[")) TOK_TRY(parse_rows(scan, part));
   if (scan.take("~heads=")) {
-    TOK_TRY(parse_number(scan, part.rope_heads));
+    TOK_TRY(part.rope_heads, scan.integer32());
     if (part.rope_heads == 0) return scan.wrong("a number of heads above 0");
-    if (scan.take("~turned=")) TOK_TRY(parse_number(scan, part.turned));
+    if (scan.take("~turned=")) {
+      TOK_TRY(part.turned, scan.integer32());
+    }
   }
   if (scan.take("as")) {
     TOK_TRY(part.dtype, parse_dtype(scan));
@@ -84,7 +79,9 @@ Result<WeightPart> parse_part(Scanner& scan) {
     TOK_TRY(part.factor, scan.number());
   }
   TOK_TRY(part.cut, parse_cut(scan));
-  if (scan.take("~row=")) TOK_TRY(parse_number(scan, part.cut_row));
+  if (scan.take("~row=")) {
+    TOK_TRY(part.cut_row, scan.integer32());
+  }
   return part;
 }
 

@@ -137,10 +137,10 @@ class Capture {
         }
         const uint64_t bytes = round_up<uint64_t>(
             byte_count(graph.at(id), request.max_tokens, max_outputs(plan_, phase)), 16);
-        const auto read_by_all = shared.find(id);
-        place[i] = read_by_all != shared.end() ? shared_with_ranks(read_by_all->second, bytes)
-                                               : activation(lifetimes_.size());
-        if (read_by_all == shared.end()) {
+        if (const auto read_by_all = shared.find(id); read_by_all != shared.end()) {
+          place[i] = shared_with_ranks(read_by_all->second, bytes);
+        } else {
+          place[i] = activation(lifetimes_.size());
           lifetimes_.push_back({moments_ + ranges[i].first, moments_ + ranges[i].last, bytes});
         }
         ++phase.tensors;

@@ -67,11 +67,11 @@ class PlanParser {
   Result<Plan> run() {
     for (scan_.skip_lines(); !scan_.at_end(); scan_.skip_lines()) {
       if (scan_.take("slots")) {
-        TOK_TRY(plan_.slots, integer());
+        TOK_TRY(plan_.slots, scan_.integer32());
       } else if (scan_.take("prompt_outputs")) {
-        TOK_TRY(plan_.prompt_outputs, integer());
+        TOK_TRY(plan_.prompt_outputs, scan_.integer32());
       } else if (scan_.take("ranks")) {
-        TOK_TRY(plan_.ranks, integer());
+        TOK_TRY(plan_.ranks, scan_.integer32());
       } else if (scan_.take("buffer")) {
         TOK_TRY(buffer());
       } else if (scan_.take("phase")) {
@@ -113,14 +113,8 @@ class PlanParser {
     }
   }
 
-  Result<uint32_t> integer() {
-    TOK_TRY(const uint64_t value, scan_.integer());
-    if (value > UINT32_MAX) return scan_.wrong("a 32-bit integer");
-    return uint32_t(value);
-  }
-
   Result<void> buffer() {
-    TOK_TRY(const uint32_t index, integer());
+    TOK_TRY(const uint32_t index, scan_.integer32());
     if (index != plan_.buffers.size()) return scan_.wrong("buffers numbered from 0 on");
     Buffer buffer;
     TOK_TRY(const std::string use, scan_.word());
@@ -142,7 +136,7 @@ class PlanParser {
       TOK_TRY(buffer.tensor, parse_type(scan_));
       buffer.tensor.name = std::move(name);
       if (scan_.take("{window=")) {
-        TOK_TRY(buffer.tensor.window, integer());
+        TOK_TRY(buffer.tensor.window, scan_.integer32());
         TOK_TRY(scan_.expect("}"));
       }
       buffer.tensor.storage = buffer.use == BufferUse::kConstant ? Storage::kConstant
@@ -163,7 +157,7 @@ class PlanParser {
 
   Result<Operand> operand() {
     Operand operand;
-    TOK_TRY(const uint32_t index, integer());
+    TOK_TRY(const uint32_t index, scan_.integer32());
     if (index >= plan_.buffers.size()) return scan_.wrong("a buffer that is declared above");
     operand.buffer = BufferId(index);
     TOK_TRY(scan_.expect(":"));
@@ -177,7 +171,7 @@ class PlanParser {
     Phase phase;
     TOK_TRY(phase.name, scan_.word());
     TOK_TRY(scan_.expect("max_tokens="));
-    TOK_TRY(phase.max_tokens, integer());
+    TOK_TRY(phase.max_tokens, scan_.integer32());
     if (scan_.take("kind=")) {
       TOK_TRY(const std::string kind, scan_.word());
       const auto found = std::ranges::find(kPhaseKindNames, kind);
@@ -185,10 +179,10 @@ class PlanParser {
       phase.kind = PhaseKind(found - std::begin(kPhaseKindNames));
     }
     if (scan_.take("from_position=")) {
-      TOK_TRY(phase.from_position, integer());
+      TOK_TRY(phase.from_position, scan_.integer32());
     }
     TOK_TRY(scan_.expect("tensors="));
-    TOK_TRY(phase.tensors, integer());
+    TOK_TRY(phase.tensors, scan_.integer32());
     TOK_TRY(scan_.expect("tensor_bytes="));
     TOK_TRY(phase.tensor_bytes, scan_.integer());
     TOK_TRY(scan_.expect("result="));
@@ -199,10 +193,10 @@ class PlanParser {
 
   Result<Extent> extent() {
     Extent extent;
-    TOK_TRY(extent.count, integer());
+    TOK_TRY(extent.count, scan_.integer32());
     extent.per_slot = scan_.take("/slot");
     if (!extent.per_slot && scan_.take("/")) {
-      TOK_TRY(extent.tokens_per_group, integer());
+      TOK_TRY(extent.tokens_per_group, scan_.integer32());
       extent.per_slot = scan_.take("/slot");
     }
     return extent;
@@ -217,9 +211,9 @@ class PlanParser {
     }
     TOK_TRY(step.op, parse_op(scan_, op_name_at(step.kernel->op)));
     if (scan_.take("rows")) {
-      TOK_TRY(step.cut.first, integer());
+      TOK_TRY(step.cut.first, scan_.integer32());
       TOK_TRY(scan_.expect("/"));
-      TOK_TRY(step.cut.total, integer());
+      TOK_TRY(step.cut.total, scan_.integer32());
       if (step.cut.first >= step.cut.total) return scan_.wrong("a first row below their number");
     }
     TOK_TRY(scan_.expect("in"));
@@ -239,7 +233,7 @@ class PlanParser {
     TOK_TRY(step.launch.grid.z, extent());
     if (scan_.take("again")) {
       while (!next_is_section()) {
-        TOK_TRY(const uint32_t input, integer());
+        TOK_TRY(const uint32_t input, scan_.integer32());
         if (input >= step.inputs.size()) return scan_.wrong("an input that the step has");
         step.launch.again.push_back(input);
       }
@@ -247,7 +241,7 @@ class PlanParser {
     step.launch.writes_batch = scan_.take("next_batch");
     step.launch.calls_library = scan_.take("library");
     if (scan_.take("ranks")) {
-      TOK_TRY(step.launch.ranks, integer());
+      TOK_TRY(step.launch.ranks, scan_.integer32());
     }
     if (scan_.take("const")) {
       while (!next_is_section()) {
@@ -286,7 +280,7 @@ class PlanParser {
       scan_ = ahead;
       return *value;
     }
-    TOK_TRY(const uint32_t value, integer());
+    TOK_TRY(const uint32_t value, scan_.integer32());
     return value;
   }
 
