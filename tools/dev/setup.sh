@@ -11,7 +11,7 @@ packages_format="clang-format-22"
 packages_package="ccache dpkg-dev openssl patchelf libstdc++-12-pic python3-venv util-linux xz-utils"
 packages_arm64="g++-aarch64-linux-gnu qemu-user-static"
 packages_windows="g++-mingw-w64-x86-64-posix"
-packages_wine="ccache dpkg-dev libgtest-dev nasm wine wine64 xvfb"
+packages_wine="ccache dpkg-dev nasm wine wine64 xvfb"
 
 # The packages among "$@" that are not installed.
 missing_packages() {

@@ -26,21 +26,13 @@ if [ -n "$sysroot" ]; then
 fi
 cc=("${prefix}gcc" ${sysroot:+"--sysroot=$sysroot"})
 cxx=("${prefix}g++" ${sysroot:+"--sysroot=$sysroot"})
-lock=$(cat "$here/libraries.sh" "$here/random_of_old_glibc.c" "$here/istream_ignore.cpp" "$here/http_only.txt" | sha256sum | cut -c1-16)
+lock=$(cat "$here/libraries.sh" "$here/debian_sources.sh" "$here/random_of_old_glibc.c" "$here/istream_ignore.cpp" "$here/http_only.txt" | sha256sum | cut -c1-16)
 if [ "$(cat "$out/complete" 2>/dev/null)" = "$lock" ]; then exit 0; fi
 rm -rf "${out:?}"/*
 work=$out/work
-mkdir -p "$work/lists/partial" "$out/licenses"
+mkdir -p "$work" "$out/licenses"
 
-# The package lists of the sources live beside the work: the machine's own lists stay as they are.
-. /etc/os-release
-cat >"$work/sources.list" <<END
-deb-src http://deb.debian.org/debian $VERSION_CODENAME main
-deb-src http://deb.debian.org/debian-security $VERSION_CODENAME-security main
-END
-apt=(apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null
-  -o "Dir::State::lists=$work/lists")
-"${apt[@]}" update
+. "$here/debian_sources.sh"
 cd "$work"
 "${apt[@]}" source fmtlib highway curl >sources.log 2>&1
 

@@ -12,22 +12,13 @@ set -euo pipefail
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-lock=$(cat "$here/windows_libraries.sh" "$here/http_only.txt" | sha256sum | cut -c1-16)
+lock=$(cat "$here/windows_libraries.sh" "$here/debian_sources.sh" "$here/http_only.txt" | sha256sum | cut -c1-16)
 if [ "$(cat "$out/complete" 2>/dev/null)" = "$lock" ]; then exit 0; fi
 rm -rf "${out:?}"/*
 work=$out/work
-mkdir -p "$work/lists/partial" "$out/licenses" "$out/include" "$out/lib/pkgconfig" "$out/bin"
+mkdir -p "$work" "$out/licenses" "$out/include" "$out/lib/pkgconfig" "$out/bin"
 cd "$work"
-
-# The package lists of the sources live beside the work: the machine's own lists stay as they are.
-. /etc/os-release
-cat >sources.list <<END
-deb-src http://deb.debian.org/debian $VERSION_CODENAME main
-deb-src http://deb.debian.org/debian-security $VERSION_CODENAME-security main
-END
-apt=(apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null
-  -o "Dir::State::lists=$work/lists")
-"${apt[@]}" update
+. "$here/debian_sources.sh"
 
 triple=x86_64-w64-mingw32
 cc=$triple-gcc-posix cxx=$triple-g++-posix
@@ -191,10 +182,6 @@ mapfile -t options < <(grep -v '^#' "$here/http_only.txt")
 for variant in 99_nss 90_gnutls; do patch -s -R -p1 -d curl <"curl/debian/patches/$variant.patch"; done # of other packages
 by_configure curl "${options[@]}" --without-openssl --with-schannel --with-zlib="$out" --disable-shared --enable-static
 described libcurl 7.88.1 -DCURL_STATICLIB "-lcurl -lws2_32 -lbcrypt -lcrypt32 -ladvapi32" zlib
-
-# For the tests; from the package libgtest-dev.
-cp -r /usr/src/googletest .
-by_cmake googletest -DBUILD_GMOCK=OFF -DBUILD_SHARED_LIBS=OFF
 
 # Boost's headers alone are used. They name no system: those of this machine serve.
 ln -s /usr/include/boost "$out/include/boost"
