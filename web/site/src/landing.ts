@@ -8,7 +8,7 @@ import { figure } from "./numbers.ts";
 import { placeOf, progressText } from "./opening.ts";
 import { type Story, linkOf, markOf, storyOf } from "./replay_link.ts";
 import { exampleOf, makeRunnable } from "./run_example.ts";
-import { keepOffline, showError, startPage } from "./shell.ts";
+import { keepModule, showError, startPage } from "./shell.ts";
 
 const TOKENS = 160;
 const PROMPTS = ["Once upon a time", "There was once a king who", "Long ago, by the sea,", "The old lighthouse keeper"];
@@ -105,7 +105,7 @@ async function start(): Promise<void> {
     return;
   }
   status.textContent = "";
-  void keepOffline({ module: { isWhole: false, isTwin: engine.adapter.waiting === "asyncify" } }).catch(() => undefined);
+  keepModule(engine.adapter, false);
   void drawKernels(engine).catch(() => undefined);
   await write(storyOf(location.hash) ?? fresh());
 }

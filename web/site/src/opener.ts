@@ -6,7 +6,7 @@ import { takeDrops } from "./dropped.ts";
 import { type Suggested, modelList } from "./model_list.ts";
 import { bytes } from "./numbers.ts";
 import { placeOf, progressText, verdictText } from "./opening.ts";
-import { keepOffline, showError } from "./shell.ts";
+import { keepModule, showError } from "./shell.ts";
 import { withoutGpu } from "./without_gpu.ts";
 
 const SUGGESTED: Suggested[] = [
@@ -189,7 +189,7 @@ export function opener<T extends Look>(
       if (!isOpen) showSheet(false);
       opened(next, chosen.title);
       const isWhole = Boolean(further.memory || model.sees || model.hears || model.speaks);
-      void keepOffline({ module: { isWhole, isTwin: adapter.waiting === "asyncify" } }).catch(() => undefined);
+      keepModule(adapter, isWhole);
     });
 
   sheet.addEventListener("submit", (event) => {
@@ -223,7 +223,7 @@ export function opener<T extends Look>(
   };
 }
 
-/** The bytes of files that a visitor has chosen; of other sources the check tells. */
+/** The bytes of files that a visitor has chosen; other sources are checked before they are fetched. */
 const bytesOf = (source: Source) => (Array.isArray(source) ? source.reduce((sum, { size }) => sum + size, 0) : 0);
 const LARGE_BYTES = 500e6;
 

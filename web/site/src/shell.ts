@@ -1,4 +1,5 @@
 // The frame of all pages: the colour scheme, the service worker and new versions of the site, errors in sight.
+import type { Look } from "tokamak-web";
 import { h } from "./dom.ts";
 import { keep } from "./kept.ts";
 
@@ -51,6 +52,11 @@ export async function keepOffline(request: { module: { isWhole: boolean; isTwin:
   active?.postMessage({ kind: "keep", ...request }, [port2]);
   const failure = await answer;
   if (failure !== null) throw new Error(failure);
+}
+
+/** The same of the module that has opened a model; a later page tries again where that fails. */
+export function keepModule({ waiting }: Look["adapter"], isWhole: boolean): void {
+  void keepOffline({ module: { isWhole, isTwin: waiting === "asyncify" } }).catch(() => undefined);
 }
 
 /** Shows what went wrong, in a sentence, at the top of `place`. */
