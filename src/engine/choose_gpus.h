@@ -7,7 +7,7 @@
 
 namespace tokamak {
 
-/// The fewest CUDA devices, `first` among them, that have room for weights of so many bytes where
+/// The fewest CUDA devices, `first` among them, that have room for weights of that many bytes where
 /// that one has not: with each other's name and memory, since ranks run one plan. `room`: bytes
 /// that a model may take of each. Empty: one has room, or all together have not.
 std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
