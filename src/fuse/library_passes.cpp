@@ -1,6 +1,7 @@
 #include "fuse/library_passes.h"
 
 #include "fuse/library_products.h"
+#include "fuse/reduce_norm.h"
 #include "fuse/rounded_norm.h"
 #include "fuse/rounded_results.h"
 
@@ -8,7 +9,7 @@ namespace tokamak::fuse {
 
 std::vector<Pass> library_passes() {
   // rounded_norm and rounded_results round what library_products would.
-  return {library_products(), rounded_norm(), rounded_results()};
+  return {reduce_norm(), library_products(), rounded_norm(), rounded_results()};
 }
 
 }  // namespace tokamak::fuse

@@ -2,6 +2,7 @@
 #include "fuse/library_products.h"
 
 #include "fuse/pass_test.h"
+#include "fuse/reduce_norm.h"
 
 namespace tokamak::fuse {
 namespace {
@@ -81,6 +82,29 @@ TEST_F(LibraryProductsTest, LeavesMatricesOfFewWeightsAlone) {
 
 TEST_F(LibraryProductsTest, LeavesDevicesWithoutALibraryAlone) {
   expect_alone(library_products(), layer(DType::kBF16));
+}
+
+using ReduceNormTest = PassTest;
+
+TEST_F(ReduceNormTest, NormsOfWholeRowsJoinTheSum) {
+  const auto graph = [&](uint32_t width) {
+    const ValueId sum = b.add_node(AllReduce{.ranks = 2, .parts = 1, .last = true}, {x, x}).front();
+    const ValueId norm = b.rms_norm(sum, weight("w", {width}, DType::kF32), 1e-3f);
+    return finish(b.add(sum, norm));
+  };
+  Graph g = graph(8);
+  EXPECT_EQ(run(reduce_norm(), g), 1u);
+  EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
+%1: f32[T,8], %2: f32[T,8] = all_reduce_norm %0, %0, @w {ranks=2, parts=1, last=true, eps=0.001}
+%3: f32[T,8] = add %1, %2
+return %3
+)");
+}
+
+TEST_F(ReduceNormTest, NormsOfHeadsDoNot) {
+  const ValueId sum = b.add_node(AllReduce{.ranks = 2}, {x, x}).front();
+  Graph g = finish(b.rms_norm(sum, weight("w", {4}, DType::kF32), 1e-3f));
+  EXPECT_EQ(run(reduce_norm(), g), 0u);
 }
 
 }  // namespace

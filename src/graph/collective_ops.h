@@ -28,6 +28,23 @@ struct AllReduce {
   bool operator==(const AllReduce&) const = default;
 };
 
+/// The sum of all_reduce, and its rms_norm: one launch instead of two.
+///                          (x [T, parts*n], r [T, n], w [n]) -> sum [T, n], norm [T, n]
+struct AllReduceNorm {
+  static constexpr std::string_view kName = "all_reduce_norm";
+  uint32_t ranks = 1;
+  uint32_t parts = 1;
+  bool last = false;
+  float eps = 0;
+  static void fields(auto& op, auto&& visit) {
+    visit("ranks", op.ranks);
+    visit("parts", op.parts);
+    visit("last", op.last);
+    visit("eps", op.eps);
+  }
+  bool operator==(const AllReduceNorm&) const = default;
+};
+
 /// The columns of every rank's x, one rank after the other, as far as `columns` of them.
 ///                                              (x [T, n]) -> [T, columns]
 struct AllGather {

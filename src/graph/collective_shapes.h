@@ -11,17 +11,27 @@ struct CollectiveRules : ExpertRules {
     if (count >= 1 && count <= kMaxRanks) return {};
     return wrong(0, fmt::format("that of 1 to {} ranks, not of {}", kMaxRanks, count));
   }
-  Outputs operator()(const AllReduce& op) const {
-    TOK_TRY(count(1, 2));
+  Result<TensorDesc> sum_of_ranks(const auto& op) const {
     TOK_TRY(ranks(op.ranks));
     TOK_TRY(activation(0));
     const Dim parts{op.parts};
     if (parts == 0 || in[0]->shape[1] % parts != 0) {
       return wrong(0, fmt::format("columns in {} parts", op.parts));
     }
-    const TensorDesc sum = matrix(in[0]->shape[0], in[0]->shape[1] / parts);
-    if (in.size() == 2) TOK_TRY(like(1, sum));
+    TensorDesc sum = matrix(in[0]->shape[0], in[0]->shape[1] / parts);
+    if (in.size() > 1) TOK_TRY(like(1, sum));
+    return sum;
+  }
+  Outputs operator()(const AllReduce& op) const {
+    TOK_TRY(count(1, 2));
+    TOK_TRY(const TensorDesc sum, sum_of_ranks(op));
     return {{sum}};
+  }
+  Outputs operator()(const AllReduceNorm& op) const {
+    TOK_TRY(count(3, 3));
+    TOK_TRY(const TensorDesc sum, sum_of_ranks(op));
+    TOK_TRY(vector(2, sum.shape[1]));
+    return {{sum, sum}};
   }
   Outputs operator()(const AllGather& op) const {
     TOK_TRY(count(1, 1));

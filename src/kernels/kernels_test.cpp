@@ -274,7 +274,12 @@ void note_collectives(std::set<std::string>& used) {
       sums.outputs = sums.inputs;
       Problem adds = sums;
       adds.inputs.push_back(adds.inputs.front());
-      for (const Problem& problem : {gathers, sums, adds}) {
+      const Op reduce_norm = AllReduceNorm{.ranks = 2, .last = last};
+      Problem norms = adds;
+      norms.op = &reduce_norm;
+      norms.inputs.push_back(tensor({columns}));
+      norms.outputs.push_back(norms.outputs.front());
+      for (const Problem& problem : {gathers, sums, adds, norms}) {
         for (const KernelVariant& variant : collective_variants()) {
           if (variant.op != problem.op->index() || variant.launch == nullptr) continue;
           for (const std::string& source : variant.launch(problem, {}).sources) used.insert(source);

@@ -71,6 +71,14 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(w.graph().add_node(op, {x, r}).front(), steps, kSelfTestSum));
   }
   {
+    Writer w(fmt::format("all_reduce_norm {}", kColumns), AllReduceNorm::kName);
+    const ValueId x = w.activation(2 * kColumns), r = w.activation(kColumns, 2);
+    const AllReduceNorm op{.ranks = 2, .parts = 2, .eps = 1e-3f};
+    const auto both = w.graph().add_node(op, {x, r, w.random("w", {kColumns})});
+    const ValueId norm = w.graph().scale(both[1], 0.7f);
+    all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSelfTestSum));
+  }
+  {
     Writer w(fmt::format("all_gather {}", kColumns), AllGather::kName);
     const ValueId x = w.activation(kColumns);
     const AllGather op{.ranks = 2, .columns = 2 * kColumns};

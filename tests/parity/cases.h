@@ -18,6 +18,7 @@ std::vector<Case> layer_norm_cases();
 std::vector<Case> add_positions_cases();
 std::vector<Case> position_scale_cases();
 std::vector<Case> all_reduce_cases();
+std::vector<Case> all_reduce_norm_cases();
 std::vector<Case> all_gather_cases();
 std::vector<Case> unfold_cases();
 std::vector<Case> half_snake_cases();

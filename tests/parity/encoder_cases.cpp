@@ -87,6 +87,25 @@ std::vector<Case> all_reduce_cases() {
   return all;
 }
 
+std::vector<Case> all_reduce_norm_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {7u, 300u, 1280u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      for (const uint32_t parts : {1u, 3u}) {
+        CaseBuilder b(
+            fmt::format("all_reduce_norm {} in {} parts {}", columns, parts, label(steps)));
+        const AllReduceNorm op{
+            .ranks = columns == 7 ? 8u : 2u, .parts = parts, .last = parts == 3, .eps = 1e-3f};
+        const ValueId x = b.activation(parts * columns), r = b.activation(columns);
+        const auto both = b.graph().add_node(op, {x, r, b.random("w", {columns}, DType::kF32, 2)});
+        const ValueId norm = b.graph().scale(both[1], 0.7f);
+        all.push_back(b.finish(b.graph().add(both[0], norm), steps, kSum));
+      }
+    }
+  }
+  return all;
+}
+
 std::vector<Case> all_gather_cases() {
   std::vector<Case> all;
   for (const uint32_t columns : {1u, 7u, 300u}) {

@@ -46,7 +46,7 @@ TEST(OpParityCases, AllRunOnTheLeastDevice) {
     const std::vector<Case> cases = cases_of(op_name_at(op));
     EXPECT_FALSE(cases.empty()) << op_name_at(op);
     // Several devices together are CUDA's alone.
-    if (op == op_index<AllReduce>() || op == op_index<AllGather>()) continue;
+    if (op_name_at(op).starts_with("all_")) continue;
     for (const Case& c : cases) {
       const auto plan = plan_of(c, backend(Grant::kMin));
       EXPECT_TRUE(plan) << c.name << ": " << plan.error().message;

@@ -1,36 +1,29 @@
-// The sum of what every rank has, in the order of the ranks: all have the same bits. Each rank reads
-// all of it from the others' memory, HELD values at a time, since that takes microseconds.
-@group(0) @binding(PART_OF) var<storage, read> part_of: binding_array<array<Part>, RANKS>;
+// The sum of what every rank has, in the order of the ranks: all have the same bits. HELD values of
+// a lane are on their way at a time, since each takes microseconds.
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<Part>;
 
-// Each of the PARTS parts of a rank has a whole row.
-fn sum_of(rank: u32, i: u32) -> Part {
-  let first = i / COLUMNS * PARTS * COLUMNS + i % COLUMNS;
-  var sum = part_of[rank][first];
-  for (var p = 1u; p < PARTS; p++) {
-    sum += part_of[rank][first + p * COLUMNS];
-  }
-  return sum;
-}
-
 fn run(group: vec3<u32>, lane: u32) {
-  meet(group.x, lane);
+  let turn = begin(group.x, lane);
   let count = select(step_rows(), 1u, ONE_ROW == 1u) * COLUMNS;
-  for (var begin = group.x * THREADS * HELD + lane; begin < count; begin += GROUPS * THREADS * HELD) {
+  for (var first = group.x * THREADS * HELD + lane; first < count; first += GROUPS * THREADS * HELD) {
+    var own: array<Part, HELD>;
     var sums: array<Part, HELD>;
     for (var i = 0u; i < HELD; i++) {  // unroll
-      sums[i] = begin_sum(min(begin + i * THREADS, count - 1u));
+      let at = min(first + i * THREADS, count - 1u);
+      own[i] = give(turn, group.x, i * THREADS + lane, at);
+      sums[i] = begin_sum(at);
     }
     for (var rank = 0u; rank < RANKS; rank++) {
       for (var i = 0u; i < HELD; i++) {  // unroll
-        sums[i] += sum_of(rank, min(begin + i * THREADS, count - 1u));
+        let at = min(first + i * THREADS, count - 1u);
+        sums[i] += part_from(rank, turn, group.x, i * THREADS + lane, at, own[i]);
       }
     }
     for (var i = 0u; i < HELD; i++) {  // unroll
-      if (begin + i * THREADS < count) {
-        y[begin + i * THREADS] = sums[i];
+      if (first + i * THREADS < count) {
+        y[first + i * THREADS] = sums[i];
       }
     }
   }
-  leave(group.x, lane);
+  end(turn, group.x, lane);
 }

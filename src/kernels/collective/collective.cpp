@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/launch.h"
+#include "kernels/norm/rms_norm.h"
 
 namespace tokamak {
 namespace {
@@ -14,10 +15,11 @@ std::vector<CpuTensor> parts_of(const CpuCall& call, uint32_t ranks) {
   return {call.ranks.begin(), call.ranks.end()};
 }
 
-void all_reduce_reference(const CpuCall& call) {
+/// The sum of `of` ranks and the residual, where there is one.
+void sum_ranks(const CpuCall& call, uint32_t of) {
   const std::span<float> y = call.outputs[0].f32();
-  const std::vector<CpuTensor> parts = parts_of(call, call.as<AllReduce>().ranks);
-  const bool adds = call.inputs.size() == 2;
+  const std::vector<CpuTensor> parts = parts_of(call, of);
+  const bool adds = call.inputs.size() > 1;
   const size_t columns = call.outputs[0].dims[1], row = call.inputs[0].dims[1];
   for (size_t i = 0; i < y.size(); ++i) {
     double sum = adds ? call.inputs[1].f32()[i] : 0.0;
@@ -26,6 +28,16 @@ void all_reduce_reference(const CpuCall& call) {
     }
     y[i] = float(sum);
   }
+}
+
+void all_reduce_reference(const CpuCall& call) {
+  sum_ranks(call, call.as<AllReduce>().ranks);
+}
+
+void all_reduce_norm_reference(const CpuCall& call) {
+  const auto& op = call.as<AllReduceNorm>();
+  sum_ranks(call, op.ranks);
+  rms_norm(call.outputs[0].f32(), call.inputs[2].f32(), op.eps, call.outputs[1].f32());
 }
 
 void all_gather_reference(const CpuCall& call) {
@@ -43,33 +55,39 @@ constexpr uint32_t kThreads = 256;
 constexpr uint32_t kMaxGroups = 128;
 /// Parts that a lane of those reads at a time.
 constexpr uint32_t kHeld = 4;
+/// Parts of a row that a lane holds for its norm.
+constexpr uint32_t kMaxHeldOfRow = 16;
+/// Workgroups that have room for what other ranks put, and parts of each.
+constexpr uint32_t kMaxPutGroups = 64, kMaxSlots = 4 * kThreads;
 
 bool goes_by_fours(const Problem& problem) {
   return problem.outputs[0].shape[1] % 4 == 0;
 }
 
-/// Workgroups of which each lane has a part of the output, four columns or one.
+/// Parts of a row: four columns or one.
+uint32_t row_parts(const Problem& problem, bool by_fours) {
+  return uint32_t(problem.outputs[0].shape[1]) / (by_fours ? 4 : 1);
+}
+
+/// Workgroups of which each lane has a part of the output.
 uint64_t groups_of(const Problem& problem, bool by_fours) {
-  const uint64_t columns = uint64_t(problem.outputs[0].shape[1]) / (by_fours ? 4 : 1);
-  return ceil_div<uint64_t>(problem.max_tokens * columns, kThreads);
+  return ceil_div<uint64_t>(uint64_t{problem.max_tokens} * row_parts(problem, by_fours), kThreads);
 }
 
 /// `sources`: what comes between the parts' type and the entry point.
-Launch launch_of(const Problem& problem, uint32_t ranks, bool by_fours,
+Launch launch_of(const Problem& problem, uint32_t ranks, bool by_fours, uint64_t groups,
                  std::vector<std::string> sources) {
-  const uint32_t columns = uint32_t(problem.outputs[0].shape[1]) / (by_fours ? 4 : 1);
-  const uint64_t groups = std::clamp<uint64_t>(groups_of(problem, by_fours), 1, kMaxGroups);
   const uint32_t first = uint32_t(1 + problem.inputs.size() + problem.outputs.size());
+  groups = std::clamp<uint64_t>(groups, 1, kMaxGroups);
   sources.insert(sources.begin(), {by_fours ? "collective/fours.wgsl" : "collective/ones.wgsl",
                                    "collective/meeting.wgsl"});
-  sources.emplace_back("wgsl/entry.wgsl");
   return {.constants = {{"RANKS", ranks},
                         {"MAX_GROUPS", kMaxMeetingGroups},
                         {"OWN_MEETING", first},
                         {"PART_OF", first + 1},
                         {"MEETING_OF", first + 1 + ranks},
                         {"ONE_ROW", problem.outputs[0].shape[0] == kTokens ? 0u : 1u},
-                        {"COLUMNS", columns},
+                        {"COLUMNS", row_parts(problem, by_fours)},
                         {"GROUPS", uint32_t(groups)},
                         {"THREADS", kThreads}},
           .sources = std::move(sources),
@@ -82,33 +100,60 @@ const char* leave_source(bool last) {
   return last ? "collective/meet_again.wgsl" : "collective/leave.wgsl";
 }
 
-const char* residual_source(const Problem& problem) {
-  return problem.inputs.size() == 2 ? "collective/residual.wgsl" : "collective/no_residual.wgsl";
-}
-
-std::string refuses_put(const Problem& problem, const DeviceInfo&) {
-  if (!goes_by_fours(problem)) return "its rows have no fours of columns";
-  if (groups_of(problem, true) > kMaxGroups) return "it has more rows than there is room for";
-  return "";
-}
-
-Launch all_reduce_put(const Problem& problem, const DeviceInfo&) {
-  const auto& op = problem.as<AllReduce>();
-  Launch launch = launch_of(problem, op.ranks, true,
-                            {residual_source(problem), "collective/all_reduce_put.wgsl"});
+/// A sum over ranks whose lanes hold `held` parts; `puts`: ranks put them into each other's memory.
+Launch sum_launch(const Problem& problem, const auto& op, bool puts, uint64_t groups, uint32_t held,
+                  std::vector<std::string> sources) {
+  const bool adds = problem.inputs.size() > 1;
+  std::vector<std::string> all = {"collective/by_putting.wgsl"};
+  if (!puts) all = {"collective/meet.wgsl", leave_source(op.last), "collective/by_meeting.wgsl"};
+  all.emplace_back(adds ? "collective/residual.wgsl" : "collective/no_residual.wgsl");
+  std::ranges::move(sources, std::back_inserter(all));
+  Launch launch = launch_of(problem, op.ranks, goes_by_fours(problem), groups, std::move(all));
   launch.constants.push_back({"PARTS", op.parts});
+  launch.constants.push_back({"HELD", held});
+  if (!puts) return launch;
   launch.constants.push_back({"INBOX", kArrivalWords});
-  launch.constants.push_back({"MAX_PUT_GROUPS", kMaxGroups});
+  launch.constants.push_back({"MAX_PUT_GROUPS", kMaxPutGroups});
+  launch.constants.push_back({"MAX_SLOTS", kMaxSlots});
   return launch;
 }
 
+constexpr const char* kNoFours = "its rows have no fours of columns";
+constexpr const char* kNoRoom = "it has more rows than there is room for";
+
+std::string refuses_put(const Problem& problem, const DeviceInfo&) {
+  if (!goes_by_fours(problem)) return kNoFours;
+  return groups_of(problem, true) > kMaxPutGroups ? kNoRoom : "";
+}
+
+template <bool kPuts>
 Launch all_reduce_launch(const Problem& problem, const DeviceInfo&) {
-  const auto& op = problem.as<AllReduce>();
-  Launch launch = launch_of(problem, op.ranks, goes_by_fours(problem),
-                            {"collective/meet.wgsl", leave_source(op.last),
-                             residual_source(problem), "collective/all_reduce.wgsl"});
-  launch.constants.push_back({"PARTS", op.parts});
-  launch.constants.push_back({"HELD", launch.grid.x.count < kMaxGroups ? 1 : kHeld});
+  const uint64_t groups = groups_of(problem, goes_by_fours(problem));
+  return sum_launch(problem, problem.as<AllReduce>(), kPuts, groups,
+                    groups < kMaxGroups ? 1 : kHeld,
+                    {"collective/all_reduce.wgsl", "wgsl/entry.wgsl"});
+}
+
+uint32_t held_of_row(const Problem& problem) {
+  return ceil_div(row_parts(problem, goes_by_fours(problem)), kThreads);
+}
+
+template <bool kPuts>
+std::string refuses_norm(const Problem& problem, const DeviceInfo&) {
+  if (!kPuts) return held_of_row(problem) > kMaxHeldOfRow ? "its rows are too long" : "";
+  if (!goes_by_fours(problem)) return kNoFours;
+  const bool has_room =
+      problem.max_tokens <= kMaxPutGroups && held_of_row(problem) * kThreads <= kMaxSlots;
+  return has_room ? "" : kNoRoom;
+}
+
+template <bool kPuts>
+Launch all_reduce_norm_launch(const Problem& problem, const DeviceInfo&) {
+  const auto& op = problem.as<AllReduceNorm>();
+  Launch launch = sum_launch(problem, op, kPuts, problem.max_tokens, held_of_row(problem),
+                             with_reduction(true, {"collective/all_reduce_norm.wgsl"}));
+  launch.constants.push_back({"UNIT", goes_by_fours(problem) ? 4u : 1u});
+  launch.constants.push_back({"EPS", op.eps});
   return launch;
 }
 
@@ -116,9 +161,9 @@ Launch all_gather_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllGather>();
   const uint32_t own = uint32_t(problem.inputs[0].shape[1]);
   const bool by_fours = goes_by_fours(problem) && own % 4 == 0;
-  Launch launch =
-      launch_of(problem, op.ranks, by_fours,
-                {"collective/meet.wgsl", leave_source(op.last), "collective/all_gather.wgsl"});
+  Launch launch = launch_of(problem, op.ranks, by_fours, groups_of(problem, by_fours),
+                            {"collective/meet.wgsl", leave_source(op.last),
+                             "collective/all_gather.wgsl", "wgsl/entry.wgsl"});
   launch.constants.push_back({"OWN_COLUMNS", own / (by_fours ? 4 : 1)});
   return launch;
 }
@@ -128,15 +173,31 @@ constexpr KernelVariant kCollectiveVariants[] = {
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCuda,
      .refuses = refuses_put,
-     .launch = all_reduce_put},
+     .launch = all_reduce_launch<true>},
     {.name = "all_reduce.cuda",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCuda,
-     .launch = all_reduce_launch},
+     .launch = all_reduce_launch<false>},
     {.name = "all_reduce.cpu",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCpu,
      .run = all_reduce_reference},
+    {.name = "all_reduce_norm.cuda.put",
+     .op = op_index<AllReduceNorm>(),
+     .backend = BackendKind::kCuda,
+     .needs = kFeatureSubgroups,
+     .refuses = refuses_norm<true>,
+     .launch = all_reduce_norm_launch<true>},
+    {.name = "all_reduce_norm.cuda",
+     .op = op_index<AllReduceNorm>(),
+     .backend = BackendKind::kCuda,
+     .needs = kFeatureSubgroups,
+     .refuses = refuses_norm<false>,
+     .launch = all_reduce_norm_launch<false>},
+    {.name = "all_reduce_norm.cpu",
+     .op = op_index<AllReduceNorm>(),
+     .backend = BackendKind::kCpu,
+     .run = all_reduce_norm_reference},
     {.name = "all_gather.cuda",
      .op = op_index<AllGather>(),
      .backend = BackendKind::kCuda,
@@ -150,7 +211,7 @@ constexpr KernelVariant kCollectiveVariants[] = {
 }  // namespace
 
 uint32_t meeting_words(uint32_t ranks) {
-  return kArrivalWords + ranks * 2 * kMaxGroups * kThreads * 8;
+  return kArrivalWords + ranks * 2 * kMaxPutGroups * kMaxSlots * 8;
 }
 
 std::span<const KernelVariant> collective_variants() {
