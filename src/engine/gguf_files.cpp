@@ -62,7 +62,8 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
   TOK_TRY(vocab.scores, metadata.floats(key("scores")));
   TOK_TRY(vocab.token_types, metadata.integers(key("token_type")));
   TOK_TRY(vocab.merges, metadata.strings(key("merges")));
-  vocab.has_charsmap = reader.has(key("precompiled_charsmap"));
+  TOK_TRY(const std::vector<int32_t> charsmap, metadata.integers(key("precompiled_charsmap")));
+  for (const int32_t byte : charsmap) vocab.charsmap += char(byte);
   vocab.bos = id(reader, "bos_token_id");
   vocab.eos = id(reader, "eos_token_id");
   vocab.eot = id(reader, "eot_token_id");
