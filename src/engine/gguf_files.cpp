@@ -62,7 +62,8 @@ Result<std::optional<GgufVocab>> read_vocab(const GgufMetadata& metadata, Config
   TOK_TRY(vocab.scores, metadata.floats(key("scores")));
   TOK_TRY(vocab.token_types, metadata.integers(key("token_type")));
   TOK_TRY(vocab.merges, metadata.strings(key("merges")));
-  vocab.has_charsmap = reader.has(key("precompiled_charsmap"));
+  TOK_TRY(const std::vector<int32_t> charsmap, metadata.integers(key("precompiled_charsmap")));
+  for (const int32_t byte : charsmap) vocab.charsmap += char(byte);
   vocab.bos = id(reader, "bos_token_id");
   vocab.eos = id(reader, "eos_token_id");
   vocab.eot = id(reader, "eot_token_id");
@@ -156,6 +157,28 @@ void read_templates(const GgufMetadata& metadata, ModelFiles& files) {
   }
 }
 
+/// EmbeddingGemma's matrices after the pooling, as a folder's modules.json has them; nothing where
+/// the file has none.
+std::optional<EncoderFiles> dense_modules(const TensorFile& tensors, const std::string& pooling) {
+  const Json mode = Json::Object{{"pooling_mode", pooling == "last" ? "lasttoken" : pooling}};
+  EncoderFiles files{.modules = {{"Transformer", ""}, {"Pooling", "1_Pooling"}},
+                     .prompts = {},
+                     .transformer = {},
+                     .configs = {{"1_Pooling", mode}}};
+  for (const char* folder : {"2_Dense", "3_Dense"}) {
+    const TensorInfo* const matrix = tensors.find(fmt::format("{}/linear.weight", folder));
+    if (matrix == nullptr || matrix->shape.size() != 2) continue;
+    files.modules.push_back({"Dense", folder});
+    files.configs[folder] = Json::Object{{"in_features", matrix->shape[1]},
+                                         {"out_features", matrix->shape[0]},
+                                         {"bias", false},
+                                         {"activation_function", "Identity"}};
+  }
+  if (files.configs.size() == 1) return std::nullopt;
+  files.modules.push_back({"Normalize", ""});
+  return files;
+}
+
 }  // namespace
 
 Result<ModelFiles> gguf_text_files(const GgufFile& file) {
@@ -180,6 +203,7 @@ Result<ModelFiles> gguf_model_files(const GgufFile& file) {
   TOK_TRY(ModelFiles files, gguf_text_files(file));
   files.description.config = std::move(model.config);
   files.tensors = std::move(model.tensors);
+  files.description.encoder = dense_modules(files.tensors, files.description.pooling);
   return files;
 }
 

@@ -26,6 +26,7 @@ struct TensorInfo {
   uint32_t rope_heads = 0;      // not 0: rows lie as llama.cpp turns them, see WeightPart
   uint32_t turned = 0;          // not 0: that number of rows of each head, the last ones
   bool raised = false;          // a norm whose file holds 1 + w where others hold w
+  bool transposed = false;      // a matrix of floats, [in, out]
 
   /// The product of the shape.
   uint64_t elements() const;

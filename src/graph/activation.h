@@ -15,15 +15,17 @@ enum class Activation : uint8_t {
   kGeluErf,
   kTanh,
   kRelu,
-  kReluSquared
+  kReluSquared,
+  kElu  // x, or exp(x) - 1 below 0
 };
 inline constexpr Activation kActivations[] = {
-    Activation::kSilu,    Activation::kGeluTanh, Activation::kSigmoid, Activation::kIdentity,
-    Activation::kGeluErf, Activation::kTanh,     Activation::kRelu,    Activation::kReluSquared};
+    Activation::kSilu,     Activation::kGeluTanh,    Activation::kSigmoid,
+    Activation::kIdentity, Activation::kGeluErf,     Activation::kTanh,
+    Activation::kRelu,     Activation::kReluSquared, Activation::kElu};
 
 constexpr std::string_view activation_name(Activation activation) {
-  constexpr std::string_view kNames[] = {"silu",     "gelu_tanh", "sigmoid", "identity",
-                                         "gelu_erf", "tanh",      "relu",    "relu2"};
+  constexpr std::string_view kNames[] = {"silu", "gelu_tanh", "sigmoid", "identity", "gelu_erf",
+                                         "tanh", "relu",      "relu2",   "elu"};
   return kNames[uint32_t(activation)];
 }
 

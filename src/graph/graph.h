@@ -57,7 +57,8 @@ struct WeightPart {
   uint32_t first_row = 0;
   uint32_t rows = 0;  // 0: all
   uint32_t rope_heads = 0;
-  uint32_t turned = 0;  // 0: all of a head
+  uint32_t turned = 0;      // 0: all of a head
+  bool transposed = false;  // the tensor is [in, out]
   std::optional<DType> dtype = std::nullopt;
   float factor = 1;  // of what is read as f32
   /// Not whole: the rows are those of a rank, from its row `cut_row` on; cut.first() counts from

@@ -119,7 +119,7 @@ TEST(GraphText, KeepsTurnedRowsAndColumnOrders) {
 const  @table: bf16[50,8] = weight "table"
 const  @order: u32[8] = order "q.g_idx"
 const  @orders: u32[2,8] = order "e.0.g_idx" ""
-const  @both: q8_0[64,32] = concat "q"[0:32] ~heads=4 ~turned=8 "k" ~heads=2
+const  @both: q8_0[64,32] = concat "q"[0:32] ~heads=4 ~turned=8 "k" ~heads=2 ~transposed
 const  @factors: f32[8] = concat "v"[0:6] * 0.5 "v"[6:8]
 %0: f32[T,8] = embed @t, @table {scale=1}
 %1: f32[T,8] = gather_columns %0, @order

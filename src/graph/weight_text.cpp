@@ -47,6 +47,7 @@ std::string part_text(const WeightPart& part) {
   }
   if (part.rope_heads != 0) text += fmt::format(" ~heads={}", part.rope_heads);
   if (part.turned != 0) text += fmt::format(" ~turned={}", part.turned);
+  if (part.transposed) text += " ~transposed";
   if (part.dtype) text += fmt::format(" as {}", dtype_name(*part.dtype));
   if (part.factor != 1) text += fmt::format(" * {}", part.factor);
   text += cut_text(part.cut);
@@ -72,6 +73,7 @@ Result<WeightPart> parse_part(Scanner& scan) {
       TOK_TRY(part.turned, scan.integer32());
     }
   }
+  part.transposed = scan.take("~transposed");
   if (scan.take("as")) {
     TOK_TRY(part.dtype, parse_dtype(scan));
   }

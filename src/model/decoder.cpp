@@ -22,12 +22,14 @@ Result<DecoderSpec> read_decoder(ConfigReader config, std::string_view architect
   c.head_dim = !config.has("head_dim") && defaults.head_dim != 0
                    ? defaults.head_dim
                    : read_head_dim(config, c.hidden, c.heads);
-  c.ffn = defaults.ffn == 0 ? config.size("intermediate_size")
-                            : config.size("intermediate_size", defaults.ffn);
+  c.ffn = defaults.ffn == 0 ? config.size(defaults.ffn_name)
+                            : config.size(defaults.ffn_name, defaults.ffn);
   c.max_context = config.size("max_position_embeddings", defaults.max_context);
   c.eps = float(config.positive(defaults.eps_name, defaults.eps));
   c.tied = config.flag("tie_word_embeddings", defaults.tied);
-  c.activation = read_activation(config, defaults.activation_name, defaults.activation);
+  if (!defaults.activation_name.empty()) {
+    c.activation = read_activation(config, defaults.activation_name, defaults.activation);
+  }
   TOK_TRY(config.status());
   TOK_TRY(check_heads(config, c.heads, c.kv_heads, c.head_dim));
   if (!config.flag("is_causal", true)) {
@@ -112,8 +114,8 @@ ModelFacts facts_of(const DecoderSpec& spec) {
 }
 
 std::string decoder_prefix(const TensorFile& file, std::string_view embedding) {
-  for (const char* prefix :
-       {"model.", "model.language_model.", "language_model.model.", "gpt_neox.", "backbone.", ""}) {
+  for (const char* prefix : {"model.", "model.language_model.", "language_model.model.",
+                             "model.decoder.", "gpt_neox.", "transformer.", "backbone.", ""}) {
     if (file.find(fmt::format("{}{}.weight", prefix, embedding)) != nullptr) return prefix;
   }
   return "model.";
@@ -132,8 +134,11 @@ ValueId TextDecoder::part_of_heads(uint32_t part, ValueId x) {
   const std::string name = p + std::string(c.names.qkv), tensor = name + ".weight";
   std::vector<ModelBuilder::Piece> pieces;
   std::vector<ModelBuilder::Rows> rows;
-  for (uint32_t head = 0; head < c.heads; ++head) {
-    rows.push_back({(3 * head + part) * c.head_dim, c.head_dim, 3 * c.heads * c.head_dim});
+  const uint32_t queries = c.heads / c.kv_heads, group = queries + 2;  // heads of a key head
+  for (uint32_t head = 0; head < c.kv_heads; ++head) {
+    const uint32_t first = group * head + (part == 0 ? 0 : queries + part - 1);
+    rows.push_back({first * c.head_dim, (part == 0 ? queries : 1) * c.head_dim,
+                    group * c.kv_heads * c.head_dim});
     pieces.push_back({tensor, rows.back()});
   }
   std::optional<ValueId> bias;
@@ -191,8 +196,8 @@ ValueId TextDecoder::glu_mlp(std::string_view at, uint32_t ffn, ValueId x) {
     gate = b.projection(x, joined, {.first = 0, .count = ffn, .of = 2 * ffn}, c.mlp_bias);
     up = b.projection(x, joined, {.first = ffn, .count = ffn, .of = 2 * ffn}, c.mlp_bias);
   } else {
-    gate = b.projection(x, name + "gate_proj", ffn, c.mlp_bias);
-    up = b.projection(x, name + "up_proj", ffn, c.mlp_bias);
+    gate = b.projection(x, name + std::string(c.names.glu_gate), ffn, c.mlp_bias);
+    up = b.projection(x, name + std::string(c.names.glu_up), ffn, c.mlp_bias);
   }
   const std::string down = name + std::string(c.names.glu_down);
   return b.projection(b.glu(c.activation, gate, up), down, c.hidden, c.mlp_bias);
@@ -243,8 +248,12 @@ ValueId TextDecoder::layer(uint32_t index, ValueId x) {
 Result<Graph> TextDecoder::build() {
   ValueId table = b.matrix(std::string(c.names.embedding) + ".weight", c.vocab, c.hidden);
   ValueId x = b.embedded(table, c.embedding_factor);
+  if (!c.names.positions.empty()) {
+    const std::string name = fmt::format("{}.weight", c.names.positions);
+    x = b.with_positions(x, name, c.max_context + c.first_position, c.first_position);
+  }
   for (uint32_t i = 0; i < c.layers && b.ok(); ++i) {
-    p = fmt::format("layers.{}.", i);
+    p = fmt::format("{}{}.", c.names.layers, i);
     x = b.with_image_rows(i, layer(i, x));
   }
   p = "";
@@ -268,9 +277,7 @@ Result<TensorFile> with_marks(const TensorFile& file,
                           file.metadata());
 }
 
-namespace {
-
-/// The file with q and k in the order of halves, as files of llama.cpp's are marked to be put.
+/// Files of llama.cpp's have the same marks.
 /// Heads of which a part turns are as many smaller heads; that the order of what does not turn
 /// changes in all of them changes no product of q and k.
 Result<TensorFile> in_halves(const TensorFile& file, const DecoderSpec& c) {
@@ -283,8 +290,6 @@ Result<TensorFile> in_halves(const TensorFile& file, const DecoderSpec& c) {
     }
   });
 }
-
-}  // namespace
 
 Result<Graph> decoder_graph(const DecoderSpec& spec, const TensorFile& file,
                             const BuildOptions& options) {

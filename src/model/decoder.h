@@ -40,10 +40,13 @@ struct NormNames {
 /// Tensors that families call otherwise than Llama, without ".weight".
 struct ModuleNames {
   std::string_view embedding = "embed_tokens", norm = "norm", head = "lm_head";
+  std::string_view positions;           // a table of learned positions; empty: none
+  std::string_view layers = "layers.";  // what stands before the number of a layer
   std::string_view older_head;  // of the head where the file has no `head`; whole with a '/'
   std::string_view attention = "self_attn.";  // of q_proj, k_proj and v_proj
   std::string_view qkv = "self_attn.qkv_proj", output = "self_attn.o_proj";
-  std::string_view mlp = "mlp.", gate_up = "gate_up_proj", glu_down = "down_proj";  // with a gate
+  std::string_view mlp = "mlp.", gate_up = "gate_up_proj";  // with a gate
+  std::string_view glu_gate = "gate_proj", glu_up = "up_proj", glu_down = "down_proj";
   std::string_view up = "mlp.up_proj", down = "mlp.down_proj";  // where the MLP has no gate
 };
 
@@ -54,12 +57,13 @@ struct DecoderSpec {
   bool qkv_bias, output_bias, mlp_bias, tied;
   bool sinks;           // of each head, in self_attn.sinks
   bool joined_qkv;      // rows of one tensor: q, then k, then v
-  bool joined_heads;    // rows of one tensor: q, k and v of the first head, then of the second
+  bool joined_heads;    // rows of one tensor: the q of a key head, its k and v, then the next one's
   bool joined_gate_up;  // rows of one tensor: gate, then up
   bool plain_mlp;       // down(activation(up x)), without a gate
   bool head_bias;       // of the logits
   bool parallel;        // attention and MLP both read x, of a norm each or of one, and add to it
   bool pairs;           // neighbours turn together, not halves
+  uint32_t first_position;  // the row of names.positions for the first token
   NormKind norm;
   // The scale of queries by their position: that of graph/ops.h, unless beta is 0.
   PositionScale query_scale;
@@ -85,8 +89,9 @@ struct DecoderDefaults {
   uint32_t max_context = 2048;
   double eps = 1e-6;
   std::string_view eps_name = "rms_norm_eps";
+  std::string_view ffn_name = "intermediate_size";
   bool tied = false;
-  std::string_view activation_name = "hidden_act";
+  std::string_view activation_name = "hidden_act";  // empty: the family's own business
   std::string activation = "silu";
 };
 
@@ -116,6 +121,9 @@ RopeTable still(uint32_t head_dim);
 
 ModelFacts facts_of(const DecoderSpec& spec);
 
+/// The file with q and k marked to be put in the order of halves. REQUIRES: spec.pairs.
+Result<TensorFile> in_halves(const TensorFile& file, const DecoderSpec& spec);
+
 class TextDecoder {
  public:
   /// REQUIRES: both outlive the decoder.
@@ -128,7 +136,7 @@ class TextDecoder {
   /// The part of a layer before its MLP: x: [T, hidden] -> [T, hidden]
   virtual ValueId attention(uint32_t layer, ValueId x);
   /// The MLP of a layer or its experts: x: [T, hidden] -> [T, hidden]
-  ValueId mlp(uint32_t layer, ValueId x);
+  virtual ValueId mlp(uint32_t layer, ValueId x);
   /// x: [T, hidden] -> [T, hidden]
   virtual ValueId layer(uint32_t index, ValueId x);
 

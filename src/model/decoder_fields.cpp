@@ -4,12 +4,11 @@
 
 namespace tokamak {
 
-uint32_t read_layers(ConfigReader& config) {
-  const uint32_t layers = config.size("num_hidden_layers");
+uint32_t read_layers(ConfigReader& config, std::string_view name) {
+  const uint32_t layers = config.size(name);
   if (layers <= kMaxLayers) return layers;
-  config.reject({ErrorCode::kInvalidInput,
-                 fmt::format("{} is {}, expected at most {}.", config.path("num_hidden_layers"),
-                             layers, kMaxLayers)});
+  config.reject({ErrorCode::kInvalidInput, fmt::format("{} is {}, expected at most {}.",
+                                                       config.path(name), layers, kMaxLayers)});
   return 1;
 }
 

@@ -13,8 +13,8 @@ namespace tokamak {
 
 /// Most layers of a model: loops and lists are made from their number.
 inline constexpr uint32_t kMaxLayers = 4096;
-/// num_hidden_layers, at most kMaxLayers.
-uint32_t read_layers(ConfigReader& config);
+/// num_hidden_layers or what it is called, at most kMaxLayers.
+uint32_t read_layers(ConfigReader& config, std::string_view name = "num_hidden_layers");
 
 /// tie_word_embeddings. Where the text is a part of a multimodal config, `whole`, the reference
 /// reads it at the top; only where that is silent does the `text` decide.

@@ -194,12 +194,15 @@ TEST(Qwen3Moe, TakesExpertsThatLieAsInAndOut) {
   };
   const std::string own = graph(3, {2, 6, 8}, {2, 8, 3});
   EXPECT_TRUE(holds(own, "expert_linear")) << own;
-  EXPECT_EQ(graph(3, {2, 8, 6}, {2, 3, 8}), own);
+  EXPECT_FALSE(holds(own, "~transposed")) << own;
+  const std::string turned = graph(3, {2, 8, 6}, {2, 3, 8});
+  EXPECT_TRUE(holds(turned, "gate_up_proj\"[0:3] ~transposed")) << turned;
+  EXPECT_TRUE(holds(turned, "down_proj\" ~transposed")) << turned;
   EXPECT_TRUE(holds(graph(3, {2, 6, 9}, {2, 3, 8}), "gate_up_proj\" is f32[2, 6, 9], expected "));
-  // A square matrix may lie either way.
-  EXPECT_TRUE(holds(graph(4, {2, 8, 8}, {2, 8, 4}), "expert_linear"));
-  EXPECT_TRUE(holds(graph(4, {2, 8, 8}, {2, 4, 8}), "the other one is square"));
-  EXPECT_TRUE(holds(graph(8, {2, 8, 16}, {2, 8, 8}), "the other one is square"));
+  // A square matrix lies as the other one does.
+  EXPECT_FALSE(holds(graph(4, {2, 8, 8}, {2, 8, 4}), "~transposed"));
+  EXPECT_TRUE(holds(graph(4, {2, 8, 8}, {2, 4, 8}), "gate_up_proj\"[0:4] ~transposed"));
+  EXPECT_TRUE(holds(graph(8, {2, 8, 16}, {2, 8, 8}), "down_proj\" ~transposed"));
 }
 
 TEST(Qwen3Moe, SomeLayersAreDense) {

@@ -12,18 +12,35 @@ struct Experts {
   uint32_t hidden;
   ValueId chosen;
 
-  std::optional<ValueId> bias(std::string_view projection, const ModelBuilder::Rows& rows) const {
+  std::optional<ValueId> bias(const std::string& tensor, const ModelBuilder::Rows& rows) const {
     if (!form.bias) return std::nullopt;
-    return b.stacked_biases(fmt::format("{}.{}_bias", name, projection), sizes.experts, rows);
+    return b.stacked_biases(tensor, sizes.experts, rows);
   }
   /// `rows` of each expert in a tensor for all of them.
-  ValueId stacked(ValueId x, std::string_view projection, const ModelBuilder::Rows& rows,
-                  uint32_t columns) const {
-    const ValueId w =
-        b.stacked(fmt::format("{}.{}", name, projection), sizes.experts, rows, columns);
+  ValueId stacked(ValueId x, const std::string& tensor, const std::string& biases,
+                  const ModelBuilder::Rows& rows, uint32_t columns) const {
+    const ValueId w = b.stacked(tensor, sizes.experts, rows, columns);
     std::vector<ValueId> inputs = {x, w, chosen};
-    if (const auto own = bias(projection, rows)) inputs.push_back(*own);
+    if (const auto own = bias(biases, rows)) inputs.push_back(*own);
     return b.add_node(ExpertLinear{sizes.experts}, std::move(inputs)).front();
+  }
+  ValueId stacked(ValueId x, const char* projection, const ModelBuilder::Rows& rows,
+                  uint32_t columns) const {
+    const std::string tensor = fmt::format("{}.{}", name, projection);
+    return stacked(x, tensor, tensor + "_bias", rows, columns);
+  }
+  /// The same as MLX names it.
+  ValueId switched(ValueId x, const std::string& module, uint32_t rows, uint32_t columns) const {
+    const ModelBuilder::Rows all{.first = 0, .count = rows, .of = rows};
+    return stacked(x, module + ".weight", module + ".bias", all, columns);
+  }
+  /// The beginning of the names of MLX's matrices; empty where there are none.
+  std::string switch_prefix() const {
+    const std::string other = name.substr(0, name.rfind("experts")) + "switch_mlp.";
+    for (const std::string& at : {name + ".", other}) {
+      if (b.has(at + "up_proj.weight")) return at;
+    }
+    return "";
   }
   ValueId separate(ValueId x, const char* projection, uint32_t rows, uint32_t columns) const {
     std::vector<ModelBuilder::Piece> pieces;
@@ -31,8 +48,9 @@ struct Experts {
       pieces.push_back({fmt::format("{}.{}.{}.weight", name, e, projection),
                         {.first = 0, .count = rows, .of = rows}});
     }
-    return b.expert_projection(x, fmt::format("{}.{}.weight", name, projection), pieces, columns,
-                               chosen, bias(projection, {.first = 0, .count = rows, .of = rows}));
+    const std::string all = fmt::format("{}.{}", name, projection);
+    return b.expert_projection(x, all + ".weight", pieces, columns, chosen,
+                               bias(all + "_bias", {.first = 0, .count = rows, .of = rows}));
   }
 
   ValueId glu(ValueId gate, ValueId up) const {
@@ -45,20 +63,13 @@ struct Experts {
     return b.add(product, turned);
   }
 
-  /// Files that have [in, out] are known by the shapes of their matrices. A square one has both.
-  void refuse_open_order(const std::string& gate_up, const std::string& down) const {
-    const bool is_open = 2 * sizes.ffn == hidden || sizes.ffn == hidden;
-    if (!is_open || (!b.has_transposed(gate_up, hidden) && !b.has_transposed(down, sizes.ffn))) {
-      return;
-    }
-    b.reject({ErrorCode::kUnsupported,
-              fmt::format("\"{}\" or \"{}\" has [in, out] of each expert and the other one is "
-                          "square; this engine reads such files where neither is.",
-                          gate_up, down)});
-  }
-
   ValueId gated(ValueId x) const {
     const uint32_t ffn = sizes.ffn;
+    if (const std::string at = switch_prefix(); !at.empty() && !form.plain) {
+      const ValueId gate = switched(x, at + "gate_proj", ffn, hidden);
+      const ValueId up = switched(x, at + "up_proj", ffn, hidden);
+      return switched(glu(gate, up), at + "down_proj", hidden, ffn);
+    }
     if (form.plain) {
       const ValueId up = separate(x, "up_proj", ffn, hidden);
       return separate(b.activate(form.activation, up), "down_proj", hidden, ffn);
@@ -67,12 +78,19 @@ struct Experts {
     if (are_linears || b.has(name + ".gate_up_proj")) {
       const char* const both = are_linears ? "input_linear.weight" : "gate_up_proj";
       const char* const down = are_linears ? "output_linear.weight" : "down_proj";
-      refuse_open_order(fmt::format("{}.{}", name, both), fmt::format("{}.{}", name, down));
-      ModelBuilder::Rows rows{.first = 0, .count = ffn, .of = 2 * ffn, .alternate = form.alternate};
+      // Files that have [in, out] are known by the shape of one of the two, which is not square.
+      const bool transposed = b.has_transposed(fmt::format("{}.{}", name, both), hidden) ||
+                              b.has_transposed(fmt::format("{}.{}", name, down), ffn);
+      ModelBuilder::Rows rows{.first = 0,
+                              .count = ffn,
+                              .of = 2 * ffn,
+                              .alternate = form.alternate,
+                              .transposed = transposed};
       const ValueId gate = stacked(x, both, rows, hidden);
       rows.first = ffn;
       const ValueId up = stacked(x, both, rows, hidden);
-      return stacked(glu(gate, up), down, {.first = 0, .count = hidden, .of = hidden}, ffn);
+      rows = {.first = 0, .count = hidden, .of = hidden, .transposed = transposed};
+      return stacked(glu(gate, up), down, rows, ffn);
     }
     const bool numbered = b.has(name + ".0.w1.weight");
     const ValueId gate = separate(x, numbered ? "w1" : "gate_proj", ffn, hidden);
@@ -135,6 +153,7 @@ Result<Route> read_sigmoid_route(ConfigReader& config, uint32_t experts) {
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       const ExpertForm& form, ValueId x, const GraphBuilder::Routed& routed) {
   const Experts experts{b, name, sizes, form, uint32_t(b.at(x).shape[1]), routed.chosen};
+  if (form.scaled_input) return experts.gated(b.expert_sum(x, routed.shares));
   return b.expert_sum(experts.gated(x), routed.shares);
 }
 

@@ -34,18 +34,20 @@ Result<Route> read_sigmoid_route(ConfigReader& config, uint32_t experts);
 /// down((u + 1) g sigmoid(1.702 g)), where g is gate x up to the limit and u is up x within it.
 struct ExpertForm {
   Activation activation = Activation::kSilu;
-  bool plain = false;      // down(activation(up x)), without a gate
-  bool bias = false;       // of all products
-  float limit = 0;         // 0: none
-  bool alternate = false;  // the rows of gate and up, where one tensor has both
+  bool plain = false;         // down(activation(up x)), without a gate
+  bool bias = false;          // of all products
+  float limit = 0;            // 0: none
+  bool alternate = false;     // the rows of gate and up, where one tensor has both
+  bool scaled_input = false;  // the share of a token's only expert is of what it reads
 };
 
 /// The sum over a token's experts of their shares times what they give.
 /// x: [T, hidden] -> [T, hidden]. The weights are name + ".N.gate_proj.weight" [ffn, hidden] and so
 /// on, a tensor per expert, or name + ".gate_up_proj" [experts, 2 * ffn, hidden], the gate's rows
 /// before the other's or row by row, and name + ".down_proj" [experts, hidden, ffn], or those two
-/// as Granite names them. Biases are name + ".gate_proj_bias" [experts, ffn] and so on, for all
-/// experts.
+/// as Granite names them. MLX has one of [experts, ffn, hidden] for each projection, with biases
+/// beside them, below "switch_mlp" or the name. Otherwise biases are name + ".gate_proj_bias"
+/// [experts, ffn] and so on, for all experts.
 ValueId gated_experts(ModelBuilder& b, const std::string& name, const ExpertSizes& sizes,
                       const ExpertForm& form, ValueId x, const GraphBuilder::Routed& routed);
 

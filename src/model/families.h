@@ -8,6 +8,30 @@
 
 namespace tokamak {
 
+/// A decoder whose file may have matrices as [in, out].
+struct Gpt2Spec : DecoderSpec {};
+
+struct ApertusSpec : DecoderSpec {
+  std::vector<double> alpha_p, alpha_n;  // per layer; empty: in tensors
+};
+
+struct Llama4Spec : DecoderSpec {
+  bool norms_heads = false;
+  PositionScale temperature;  // of queries in layers without positions; beta 0: none
+};
+
+Result<ApertusSpec> read_apertus(ConfigReader config);
+Result<Gpt2Spec> read_gpt2(ConfigReader config);
+Result<Llama4Spec> read_llama4(const ConfigReader& config);
+Result<Graph> decoder_graph(const ApertusSpec& spec, const TensorFile& file,
+                            const BuildOptions& options);
+Result<Graph> decoder_graph(const Gpt2Spec& spec, const TensorFile& file,
+                            const BuildOptions& options);
+Result<Graph> decoder_graph(const Llama4Spec& spec, const TensorFile& file,
+                            const BuildOptions& options);
+
+Result<DecoderSpec> read_arcee(ConfigReader config);
+Result<DecoderSpec> read_cohere(ConfigReader config);
 Result<DecoderSpec> read_cohere2(ConfigReader config);
 Result<DecoderSpec> read_ernie4_5(ConfigReader config);
 Result<DecoderSpec> read_ernie4_5_moe(ConfigReader config);
@@ -20,7 +44,9 @@ Result<DecoderSpec> read_gpt_neox(ConfigReader config);
 Result<DecoderSpec> read_gpt_oss(ConfigReader config);
 Result<DecoderSpec> read_granite(ConfigReader config);
 Result<DecoderSpec> read_hunyuan(ConfigReader config);
+Result<DecoderSpec> read_internlm2(ConfigReader config);
 Result<DecoderSpec> read_llama(ConfigReader config);
+Result<DecoderSpec> read_minicpm(ConfigReader config);
 Result<DecoderSpec> read_minimax_m2(ConfigReader config);
 Result<DecoderSpec> read_ministral3(ConfigReader config);
 Result<DecoderSpec> read_mistral(ConfigReader config);
@@ -28,6 +54,7 @@ Result<DecoderSpec> read_mistral3(const ConfigReader& config);
 Result<DecoderSpec> read_mixtral(ConfigReader config);
 Result<DecoderSpec> read_olmo2(ConfigReader config);
 Result<DecoderSpec> read_olmo3(ConfigReader config);
+Result<DecoderSpec> read_opt(ConfigReader config);
 Result<DecoderSpec> read_phi(ConfigReader config);
 Result<DecoderSpec> read_phi3(ConfigReader config);
 Result<DecoderSpec> read_qwen2(ConfigReader config);

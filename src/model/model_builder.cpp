@@ -92,7 +92,8 @@ ModelBuilder::Located ModelBuilder::located(const std::string& full, uint32_t ro
     reject(wanted.error());
     return {};
   }
-  return {*wanted, stored->weight->rope_heads, stored->weight->turned, stored->groups};
+  return {*wanted, stored->weight->rope_heads, stored->weight->turned, stored->weight->transposed,
+          stored->groups};
 }
 
 ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows rows,
@@ -110,6 +111,7 @@ ModelBuilder::Ordered ModelBuilder::ordered_matrix(std::string_view name, Rows r
   const Located own = located(full, rows.of, columns);
   part.rope_heads = own.rope_heads;
   part.turned = own.turned;
+  part.transposed = own.transposed;
   const ValueId id =
       constant(value_name(key), {rows.count, columns}, own.dtype, Weight{{std::move(part)}});
   made_.emplace(std::move(key), id);
@@ -211,6 +213,7 @@ ModelBuilder::Joined ModelBuilder::join(std::string_view name, const std::vector
     groups.push_back(own.groups);
     part.rope_heads = own.rope_heads;
     part.turned = own.turned;
+    part.transposed = own.transposed;
     rows += piece.rows.count;
     weight.parts.push_back(std::move(part));
   }

@@ -49,7 +49,8 @@ class ModelBuilder : public GraphBuilder {
   /// Some rows of a matrix that has more: several matrices stored in one.
   struct Rows {
     uint32_t first, count, of;
-    bool alternate = false;  // the file has the two halves of `of` row by row
+    bool alternate = false;   // the file has the two halves of `of` row by row
+    bool transposed = false;  // the file has [columns, rows] of each; for stacked()
   };
   ValueId matrix(std::string_view name, Rows rows, uint32_t columns);
   /// Rows from several places make one matrix, one after another.
@@ -170,6 +171,7 @@ class ModelBuilder : public GraphBuilder {
   struct Located {
     DType dtype = DType::kBF16;  // after a mistake
     uint32_t rope_heads = 0, turned = 0;
+    bool transposed = false;
     const TensorInfo* groups = nullptr;
   };
   Located located(const std::string& full, uint32_t rows, uint32_t columns);

@@ -15,11 +15,16 @@ std::string rows_name(std::string_view name, const ModelBuilder::Rows& rows) {
 
 /// Those rows of each of `count` matrices that are one tensor.
 Weight rows_of_each(const std::string& tensor, uint32_t count, const ModelBuilder::Rows& rows) {
-  if (rows.count == rows.of && !rows.alternate) return Weight{{tensor}};
+  if (rows.count == rows.of && !rows.alternate) {
+    WeightPart whole(tensor);
+    whole.transposed = rows.transposed;
+    return Weight{{std::move(whole)}};
+  }
   Weight weight{.parts = {}, .order = RowOrder::kConcat};
   for (uint32_t i = 0; i < count; ++i) {
     WeightPart part(tensor, i * rows.of + rows.first, rows.count);
     if (rows.alternate) part.rope_heads = count;
+    part.transposed = rows.transposed;
     weight.parts.push_back(std::move(part));
   }
   return weight;

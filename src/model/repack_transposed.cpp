@@ -24,7 +24,7 @@ class TransposedRows final : public RowSource {
       : bytes_(std::move(bytes)),
         each_(dtype_bytes(stored.dtype)),
         columns_(stored.columns),
-        rows_(stored.weight->shape[2]) {}
+        rows_(stored.weight->shape.back()) {}
 
   Result<void> write(Stream, uint64_t first, uint64_t count, std::byte* out,
                      size_t stride) const override {

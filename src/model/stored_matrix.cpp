@@ -49,7 +49,7 @@ class Locator : MatrixSearch {
   Result<StoredMatrix> plain() {
     const TensorInfo& weight = *found_.weight;
     found_.transposed =
-        is_transposed(weight, found_.columns) && has_rows(weight.shape[0] * weight.shape[2]);
+        is_transposed(weight, found_.columns) && has_rows(weight.elements() / found_.columns);
     if (!found_.transposed) TOK_TRY(check_matrix());
     found_.dtype = found_.weight->dtype;
     return found_;
@@ -215,8 +215,10 @@ Result<void> check_declared(const StoredMatrix& found, std::string_view name,
 
 bool is_transposed(const TensorInfo& tensor, uint64_t columns) {
   const std::vector<uint64_t>& shape = tensor.shape;
-  return is_float_weight(tensor.dtype) && shape.size() == 3 && shape[1] == columns &&
-         shape[2] != columns && columns > 1 && shape[2] > 1;
+  if (!is_float_weight(tensor.dtype)) return false;
+  if (tensor.transposed) return shape.size() == 2 && shape[0] == columns;
+  return shape.size() == 3 && shape[1] == columns && shape[2] != columns && columns > 1 &&
+         shape[2] > 1;
 }
 
 Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uint64_t columns) {

@@ -47,7 +47,7 @@ struct StoredMatrix {
   Format format = Format::kPlain;
   DType dtype = DType::kF32;  // a float type, or the packed one that says the same
   uint64_t rows = 0, columns = 0;
-  bool transposed = false;                        // kPlain: [matrices, columns, rows / matrices]
+  bool transposed = false;  // kPlain: [columns, rows], or [matrices, columns, rows / matrices]
   const TensorInfo* weight = nullptr;             // of kGptq and kAwq: qweight
   const TensorInfo* scales = nullptr;             // but kPlain and kBlocks
   const TensorInfo* zeros = nullptr;              // kAffine: biases, kGptq, kAwq and kPacked: zeros
@@ -57,8 +57,8 @@ struct StoredMatrix {
   uint64_t group = 0;  // neighbours that share a scale in the file: a multiple of the type's
 };
 
-/// Whether a tensor of several matrices has them as [columns, rows]. The shape of a square matrix
-/// leaves that open; it is taken as [rows, columns].
+/// Whether a marked matrix, or a tensor of several matrices, has [columns, rows]. The shape of
+/// several that are square leaves that open; they are taken as [rows, columns].
 bool is_transposed(const TensorInfo& tensor, uint64_t columns);
 
 /// The matrix `name` ("X.weight"); tensors of more dimensions are rows of their last one. Errors

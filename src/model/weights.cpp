@@ -84,13 +84,13 @@ uint64_t columns_of(const TensorDesc& constant) {
 }
 
 /// Plain tensors of any number of dimensions are rows as long as the constant's.
-Result<StoredMatrix> locate_part(const TensorFile& file, const std::string& name,
-                                 uint64_t columns) {
+Result<StoredMatrix> locate_part(const TensorFile& file, const WeightPart& part, uint64_t columns) {
+  const std::string& name = part.name;
   const TensorInfo* info = file.find(name);
   if (info == nullptr || !is_float_weight(info->dtype)) return locate(file, name, columns);
   StoredMatrix found{.dtype = info->dtype,
                      .columns = columns,
-                     .transposed = is_transposed(*info, columns),
+                     .transposed = part.transposed || is_transposed(*info, columns),
                      .weight = info};
   found.rows = info->elements() / columns;
   if (found.rows * columns == info->elements()) return found;
@@ -104,7 +104,7 @@ Result<Part> open_part(const TensorFile& file, const WeightPart& part, const Ten
   const ColumnRange& range = weight.columns;
   const uint64_t columns = columns_of(constant);
   TOK_TRY(const StoredMatrix stored,
-          locate_part(file, part.name, range.whole != 0 ? range.whole : columns));
+          locate_part(file, part, range.whole != 0 ? range.whole : columns));
   const auto wrong = [&](const std::string& expected) {
     return invalid_input("{}: tensor \"{}\" is {}, expected {}.", file.file_name(*stored.weight),
                          stored.weight->name, describe(*stored.weight), expected);

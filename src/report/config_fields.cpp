@@ -17,6 +17,7 @@ constexpr std::string_view kLabel = "a label of the file";
 constexpr std::string_view kLibrary = "how the reference computes, not what";
 constexpr std::string_view kEngine = "read by the engine, not by the architecture";
 constexpr std::string_view kUnreadInput = "a mark of what is not read here";
+constexpr std::string_view kClasses = "of a head for classes";
 constexpr std::string_view kTokens = "the tokenizer and the template decide";
 
 constexpr Ignored kIgnored[] = {
@@ -27,6 +28,7 @@ constexpr Ignored kIgnored[] = {
     {"architectures", kEngine},
     {"attention_dropout", kTraining},
     {"attention_probs_dropout_prob", kTraining},
+    {"attn_pdrop", kTraining},
     {"audio_config", "a tower that is not read here"},
     {"audio_token_id", kUnreadInput},
     {"auto_map", kLabel},
@@ -60,24 +62,36 @@ constexpr Ignored kIgnored[] = {
     {"initializer_range", kTraining},
     {"is_encoder_decoder", "the architecture says so"},
     {"label2id", "names of classes, of which a ranker has one"},
+    {"layerdrop", kTraining},
     {"mamba_chunk_size", kLibrary},
     {"mamba_ssm_dtype", "states are f32 here"},
     {"mlp_dropout", kTraining},
     {"model_type", kEngine},
+    {"n_ctx", "another name of n_positions"},
     {"output_router_logits", kTraining},
     {"pad_head_dim_to_multiple_of", kLibrary},
     {"pad_token_id", kTokens},
     {"pad_vocab_size_multiple", "vocab_size has the padding"},
+    {"post_norm", "the reference norms before the parts whatever it says"},
     {"pretraining_tp", kTraining},
+    {"qk_norm", "the reference norms q and k whatever it says"},
     {"quantization", kEngine},
     {"quantization_config", kEngine},
     {"reference_compile", kLibrary},
+    {"reorder_and_upcast_attn", kLibrary},
     {"resid_pdrop", kTraining},
     {"router_aux_loss_coef", kTraining},
+    {"router_jitter_noise", kTraining},
     {"sep_token_id", kTokens},
     {"sparse_pred_ignore_index", kTraining},
     {"sparse_prediction", kTraining},
+    {"summary_activation", kClasses},
+    {"summary_first_dropout", kClasses},
+    {"summary_proj_to_labels", kClasses},
+    {"summary_type", kClasses},
+    {"summary_use_proj", kClasses},
     {"suppress_tokens", "generation_config.json decides"},
+    {"task_specific_params", kLibrary},
     {"text_vocab_size", "audio_tokens_start decides"},
     {"torch_dtype", "the tensors have their types"},
     {"transformers_version", kLabel},

@@ -67,6 +67,8 @@ HWY_INLINE hn::Vec<D> activated(D d, hn::Vec<D> x) {
   } else if constexpr (kActivation == Activation::kReluSquared) {
     const auto positive = hn::Max(x, zero);
     return hn::Mul(positive, positive);
+  } else if constexpr (kActivation == Activation::kElu) {
+    return hn::Add(hn::Max(x, zero), hn::Sub(hn::Exp(d, hn::Min(x, zero)), one));
   } else {
     return x;
   }
@@ -92,6 +94,8 @@ void with_activation(Activation activation, const Body& body) {
       return body.template run<kRelu>();
     case kReluSquared:
       return body.template run<kReluSquared>();
+    case kElu:
+      return body.template run<kElu>();
   }
 }
 

@@ -6,6 +6,7 @@ const GELU_ERF = 4u;
 const TANH = 5u;
 const RELU = 6u;
 const RELU_SQUARED = 7u;
+const ELU = 8u;
 
 // The probability of a normal number below -|x|: half of erfc(z) with z = |x| / sqrt(2), which is
 // t P(t) exp(-z z) with t = 1 / (1 + z / 2). P is a fit to within 5e-8 for z up to 7; what is
@@ -47,6 +48,9 @@ fn activate(x: f32) -> f32 {
   }
   if (ACTIVATION == RELU_SQUARED) {
     return max(x, 0.0) * max(x, 0.0);
+  }
+  if (ACTIVATION == ELU) {
+    return max(x, 0.0) + (exp(min(x, 0.0)) - 1.0);
   }
   return x;
 }

@@ -20,7 +20,9 @@ Result<DecoderSpec> read_gpt_neox(ConfigReader config) {
              .output = "attention.dense",
              .up = "mlp.dense_h_to_4h",
              .down = "mlp.dense_4h_to_h"};
-  c.joined_heads = c.plain_mlp = c.mlp_bias = true;
+  c.plain_mlp = c.mlp_bias = true;
+  c.joined_qkv = config.flag("joined_qkv_as_gguf", false);
+  c.joined_heads = !c.joined_qkv;
   c.qkv_bias = c.output_bias = config.flag("attention_bias", true);
   c.parallel = config.flag("use_parallel_residual", true);
   const double theta = config.positive("rotary_emb_base", 10000.0);

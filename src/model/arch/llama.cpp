@@ -24,6 +24,38 @@ Result<DecoderSpec> read_llama(ConfigReader config) {
   return c;
 }
 
+// Arcee. Reference: transformers/models/arcee/modeling_arcee.py.
+//
+// Otherwise than in Llama the MLP has no gate.
+Result<DecoderSpec> read_arcee(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "ArceeForCausalLM",
+                                      {.max_context = 4096, .eps = 1e-5, .activation = "relu2"}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.mlp_bias = config.flag("mlp_bias", false);
+  c.plain_mlp = true;
+  TOK_TRY(config.status());
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
+// MiniCPM. Reference: openbmb/MiniCPM-2B-sft-bf16, modeling_minicpm.py; arXiv:2404.06395.
+//
+// Otherwise than in Llama embeddings, what layers add and logits have factors.
+Result<DecoderSpec> read_minicpm(ConfigReader config) {
+  TOK_TRY(DecoderSpec c, read_decoder(config, "MiniCPMForCausalLM", {.tied = true}));
+  c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
+  c.embedding_factor = float(config.positive("scale_emb", 1.0));
+  c.residual_factor = float(config.positive("scale_depth", 1.0) / std::sqrt(double(c.layers)));
+  c.logits_factor = float(config.positive("dim_model_base", 1.0) / double(c.hidden));
+  TOK_TRY(config.status());
+  if (config.has("sparse_config")) {
+    return unsupported("{} is there; this engine runs this architecture with full attention.",
+                       config.path("sparse_config"));
+  }
+  TOK_TRY(read_decoder_rope(config, c));
+  return c;
+}
+
 // Seed-OSS. Reference: transformers/models/seed_oss/modeling_seed_oss.py.
 //
 // Otherwise than in Llama q, k and v have biases, and the output has one by a field of its own.

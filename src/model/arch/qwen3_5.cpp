@@ -41,22 +41,27 @@ struct DeltaDecoder : TextDecoder {
   };
   Projected projected(const std::string& at, ValueId x) {
     const uint32_t h = own.value_heads, dk = own.dk;
-    if (b.has(at + "in_proj_qkvz.weight")) {
-      const uint32_t each = h / own.key_heads, v = each * own.dv, block = 2 * dk + 2 * v;
-      const std::string all = at + "in_proj_qkvz.weight", ba = at + "in_proj_ba.weight";
-      const ValueId qkv =
-          b.projection(x, at + "in_proj_qkv", blocks(all, block, {{0, dk}, {dk, dk}, {2 * dk, v}}));
-      const ValueId z = b.projection(x, at + "in_proj_z", blocks(all, block, {{2 * dk + v, v}}));
-      const ValueId ab =
-          b.projection(x, at + "in_proj_ab", blocks(ba, 2 * each, {{each, each}, {0, each}}));
-      return {qkv, z, ab};
+    const std::string all = at + "in_proj_qkvz.weight";
+    if (!b.has(all)) {
+      const ValueId qkv = b.projection(x, at + "in_proj_qkv", 2 * own.key_heads * dk + h * own.dv);
+      const ValueId z = b.projection(x, at + "in_proj_z", h * own.dv);
+      return {qkv, z, rates_of(at, x)};
     }
-    const ValueId qkv = b.projection(x, at + "in_proj_qkv", 2 * own.key_heads * dk + h * own.dv);
-    const ValueId z = b.projection(x, at + "in_proj_z", h * own.dv);
-    const ValueId ab =
-        b.projection(x, at + "in_proj_ab",
-                     {{at + "in_proj_a.weight", {0, h, h}}, {at + "in_proj_b.weight", {0, h, h}}});
-    return {qkv, z, ab};
+    const uint32_t v = h / own.key_heads * own.dv, block = 2 * dk + 2 * v;
+    const ValueId qkv =
+        b.projection(x, at + "in_proj_qkv", blocks(all, block, {{0, dk}, {dk, dk}, {2 * dk, v}}));
+    const ValueId z = b.projection(x, at + "in_proj_z", blocks(all, block, {{2 * dk + v, v}}));
+    return {qkv, z, rates_of(at, x)};
+  }
+  ValueId rates_of(const std::string& at, ValueId x) {
+    const uint32_t h = own.value_heads, each = h / own.key_heads;
+    const std::string ba = at + "in_proj_ba.weight";
+    if (b.has(ba)) {
+      return b.projection(x, at + "in_proj_ab", blocks(ba, 2 * each, {{each, each}, {0, each}}));
+    }
+    return b.projection(
+        x, at + "in_proj_ab",
+        {{at + "in_proj_a.weight", {0, h, h}}, {at + "in_proj_b.weight", {0, h, h}}});
   }
 
   /// x: [T, hidden] -> [T, hidden]
@@ -67,7 +72,7 @@ struct DeltaDecoder : TextDecoder {
     ValueId rates = b.vectors(at + "rates", {at + "A_log", at + "dt_bias"}, h);
     qkv = b.convolution(layer, qkv, at + "conv1d", own.taps, Activation::kSilu);
     ValueId before = b.recurrent(fmt::format("delta.{}", layer), {h, own.dk, own.dv});
-    const GatedDelta rule{own.key_heads, own.from_gguf, own.from_gguf};
+    const GatedDelta rule{own.key_heads, own.tiled, own.negated};
     ValueId y = b.gated_delta(qkv, ab, rates, before, rule);
     y = b.rms_norm(y, b.vector(at + "norm.weight", own.dv), c.eps);
     y = b.glu(Activation::kSilu, z, y);

@@ -9,7 +9,7 @@ namespace tokamak {
 
 struct Qwen35Config : DecoderSpec {
   uint32_t key_heads, value_heads, dk, dv, taps;  // of the delta rule
-  bool from_gguf;                                 // how value heads and rates are stored
+  bool tiled, negated;                            // how GGUF files store value heads and rates
   std::vector<bool> full;                         // per layer: attention
 };
 

@@ -18,7 +18,8 @@ Result<void> read_delta(ConfigReader& config, Qwen35Config& c) {
   c.dk = size("linear_key_head_dim", 128);
   c.dv = size("linear_value_head_dim", 128);
   c.taps = read_taps(config, "linear_conv_kernel_dim", 4);
-  c.from_gguf = config.flag("linear_attention_as_gguf", false);
+  c.tiled = config.flag("linear_attention_as_gguf", false);
+  c.negated = config.flag("linear_rates_as_gguf", c.tiled);
   TOK_TRY(config.status());
   if (c.value_heads % c.key_heads == 0) return {};
   return invalid_input("{} ({}) is not a multiple of linear_num_key_heads ({}).",

@@ -6,6 +6,8 @@ namespace tokamak::gguf {
 namespace {
 
 constexpr Rename kGemma3Names[] = {
+    {"dense_2", "2_Dense/linear"},  // EmbeddingGemma's, after the pooling
+    {"dense_3", "3_Dense/linear"},
     {"ffn_norm", "pre_feedforward_layernorm"},
     {"post_attention_norm", "post_attention_layernorm"},
     {"post_ffw_norm", "post_feedforward_layernorm"},
@@ -64,9 +66,11 @@ constexpr Rename kQwen35Names[] = {
     {"post_attention_norm", "post_attention_layernorm"},
     {"ssm_a", "linear_attn.A_log"},
     {"ssm_alpha", "linear_attn.in_proj_a"},
+    {"ssm_ba", "linear_attn.in_proj_ba"},  // Qwen3-Next's
     {"ssm_beta", "linear_attn.in_proj_b"},
     {"ssm_conv1d", "linear_attn.conv1d"},
     {"ssm_dt.bias", "linear_attn.dt_bias"},
+    {"ssm_in", "linear_attn.in_proj_qkvz"},  // Qwen3-Next's, in older files
     {"ssm_norm", "linear_attn.norm"},
     {"ssm_out", "linear_attn.out_proj"},
 };
@@ -126,6 +130,12 @@ void gemma3(Fields& f) {
   gemma3_windows(f, layers);
 }
 
+/// The windows are those of a model that attends one way, as in config.json.
+void gemma_embedding(Fields& f) {
+  gemma3(f);
+  f.config.set("use_bidirectional_attention", true);
+}
+
 void qwen3moe(Fields& f) {
   const uint32_t used = f.size("expert_used_count"), layers = f.size("block_count");
   f.config.set("num_experts", f.size("expert_count"));
@@ -171,6 +181,14 @@ void lfm2(Fields& f) {
 namespace {
 
 constexpr Architecture kArchitectures[] = {
+    {.gguf = "gemma-embedding",
+     .name = "Gemma3TextModel",
+     .model_type = "gemma3_text",
+     .names = kGemma3Names,
+     .raised = true,
+     .accepts = kGemma3Keys,
+     .encoder = true,
+     .more = gemma_embedding},
     {.gguf = "gemma3",
      .name = "Gemma3ForCausalLM",
      .model_type = "gemma3_text",
@@ -230,6 +248,14 @@ constexpr Architecture kArchitectures[] = {
      .experts = true,
      .partial = true,
      .more = qwen3_5_moe},
+    {.gguf = "qwen3next",
+     .name = "Qwen3NextForCausalLM",
+     .model_type = "qwen3_next",
+     .names = kQwen35Names,
+     .raised = true,
+     .experts = true,
+     .partial = true,
+     .more = qwen3_next},
     {.gguf = "qwen3moe",
      .name = "Qwen3MoeForCausalLM",
      .model_type = "qwen3_moe",

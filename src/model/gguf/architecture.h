@@ -47,6 +47,8 @@ struct Architecture {
   bool experts = false;           // there may be some
   std::string_view expert_names = "mlp.experts";
   std::span<const std::string_view> accepts = {};  // keys that `more` reads and others refuse
+  std::string_view layers = "model.layers.";       // before the number of a layer
+  bool encoder = false;                            // attends both ways
   bool layer_norm = false;                         // eps is that of layer norms
   bool partial = false;                            // heads may turn in their first part only
   bool lists = false;                              // heads and sizes may have a number per layer
@@ -74,9 +76,10 @@ void lfm2_moe(Fields& f);
 void minimax_m2(Fields& f);
 /// The fields of DeepSeek V2 and V3.
 void deepseek2(Fields& f);
-/// The fields that Qwen3.5 adds, and those that it adds with experts.
+/// The fields that Qwen3.5 adds, and those that it adds with experts, as Qwen3-Next has them.
 void qwen3_5(Fields& f);
 void qwen3_5_moe(Fields& f);
+void qwen3_next(Fields& f);
 /// The fields of models with the selective scan of Mamba-2.
 void granite_hybrid(Fields& f);
 void falcon_h1(Fields& f);
@@ -85,8 +88,10 @@ void nemotron_h(Fields& f);
 void biases(Fields& f);
 /// The caps on scores and logits, where the file has them.
 void softcaps(Fields& f);
-/// The rows of families.cpp.
+/// The rows of families.cpp, decoders.cpp and encoders.cpp.
 std::span<const Architecture> families();
+std::span<const Architecture> decoders();
+std::span<const Architecture> encoders();
 /// Which layers slide: a period, or a list, as newer converters write it, as layer_types. Without
 /// the key of a window all are full.
 void set_layer_types(Fields& f, uint32_t period);

@@ -48,7 +48,9 @@ void refuse_unknown_ways(Fields& f, const Architecture& architecture) {
       f.refuse(name, "is set");
     }
   }
-  if (!f.reader.flag(f.key("attention.causal"), true)) f.refuse("attention.causal", "is false");
+  if (!architecture.encoder && !f.reader.flag(f.key("attention.causal"), true)) {
+    f.refuse("attention.causal", "is false");
+  }
   if (!architecture.experts && f.reader.count(f.key("expert_count"), 0) != 0) {
     f.refuse("expert_count", "is not 0");
   }

@@ -25,7 +25,8 @@ Result<const gguf::Architecture*> find_gguf_architecture(const GgufFile& file) {
   const std::string name = reader.word("general.architecture");
   TOK_TRY(reader.status());
   std::string known;
-  for (const auto rows : {gguf::architectures(), gguf::families()}) {
+  for (const auto rows :
+       {gguf::architectures(), gguf::decoders(), gguf::encoders(), gguf::families()}) {
     for (const gguf::Architecture& architecture : rows) {
       if (architecture.gguf == name) return &architecture;
       known += (known.empty() ? "" : ", ") + std::string(architecture.gguf);

@@ -87,7 +87,7 @@ void add_experts(const TensorInfo& all, const std::string& prefix, std::string_v
 
 void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture& architecture,
                       const Json& config, std::vector<TensorInfo>& out) {
-  const std::string prefix = fmt::format("model.layers.{}.", parts.layer);
+  const std::string prefix = fmt::format("{}{}.", architecture.layers, parts.layer);
   const std::string whole = parts.suffix.empty() ? std::string(parts.stem)
                                                  : fmt::format("{}.{}", parts.stem, parts.suffix);
   if (const std::string_view name = renamed(architecture.names, whole); !name.empty()) {

@@ -33,4 +33,11 @@ void qwen3_5_moe(Fields& f) {
       .set("shared_expert_intermediate_size", f.size("expert_shared_feed_forward_length", ffn));
 }
 
+/// Value heads stand as in the checkpoint here.
+void qwen3_next(Fields& f) {
+  qwen3_5_moe(f);
+  f.replace("linear_attention_as_gguf", false);
+  f.config.set("linear_rates_as_gguf", true);
+}
+
 }  // namespace tokamak::gguf

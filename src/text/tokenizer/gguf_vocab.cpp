@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "base/base64.h"
 #include "text/tokenizer/gguf_pre_tokenizer.h"
 #include "text/tokenizer/gguf_roles.h"
 #include "text/tokenizer/score_merges.h"
@@ -117,6 +119,10 @@ Json replace_json(std::string kind, std::string_view what, std::string_view with
 Result<void> add_sentence_piece_steps(const GgufVocab& vocab, TokenizerParts& parts) {
   const bool prefix = vocab.add_space_prefix.value_or(false);
   Json::Array before, after;
+  if (!vocab.charsmap.empty()) {
+    const std::string bytes = base64_of(std::as_bytes(std::span(vocab.charsmap)));
+    before.push_back(Json::Object{{"type", "Precompiled"}, {"precompiled_charsmap", bytes}});
+  }
   if (vocab.remove_extra_spaces.value_or(false)) {
     before.push_back(replace_json("Regex", R"(\A +| +\z)", ""));
     before.push_back(replace_json("Regex", " {2,}", " "));
@@ -191,11 +197,8 @@ Result<void> read_gemma4(GgufVocab& vocab, TokenizerParts& parts) {
 }
 
 Result<void> read_t5(GgufVocab& vocab, TokenizerParts& parts) {
-  if (vocab.has_charsmap) {
-    return unsupported(
-        "\"tokenizer.ggml.precompiled_charsmap\" is not supported; only vocabularies without such "
-        "a table of characters are.");
-  }
+  // XLM-RoBERTa's texts begin with a token, T5's do not; older files leave that to the reader.
+  if (!vocab.add_bos && vocab.architecture == "bert") vocab.add_bos = vocab.bos.has_value();
   if (!vocab.add_eos) vocab.add_eos = vocab.eos.has_value();
   if (vocab.scores.empty()) return invalid_input("\"tokenizer.ggml.scores\" is missing or empty.");
   TOK_TRY(add_sentence_piece_steps(vocab, parts));

@@ -31,7 +31,7 @@ struct GgufVocab {
   std::vector<int32_t> token_types;  // by id: 1 normal, 2 unknown, 3 control, 4 user defined,
                                      // 5 unused, 6 byte
   std::vector<std::string> merges;   // "left right", by rank
-  bool has_charsmap = false;         // there is a "precompiled_charsmap"
+  std::string charsmap;              // the bytes of "precompiled_charsmap"
 
   // The keys "bos_token_id", ..., "unknown_token_id", "seperator_token_id", "padding_token_id".
   std::optional<uint32_t> bos, eos, eot, eom, unk, sep, pad, mask;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <vector>
+
 #include "text/tokenizer/tokenizer.h"
 
 namespace tokamak {
@@ -212,8 +215,34 @@ TEST(GgufT5, TakesTheBestSumOfScoresOfPieces) {
   vocab.remove_extra_spaces = true;
   EXPECT_EQ(spelled(vocab, "  a   b "), "\u2581|a|\u2581|b|</s>");
   EXPECT_EQ(decoded(vocab, "a b"), "a b");
-  vocab.has_charsmap = true;
-  EXPECT_TRUE(spelled(vocab, "").starts_with("\"tokenizer.ggml.precompiled_charsmap\" is not"));
+}
+
+/// The table in which "x" becomes `replacement`.
+std::string charsmap_of_x(std::string_view replacement) {
+  std::vector<uint32_t> trie(0x179);
+  trie[0] = 0x100 << 10;
+  trie['x' + 0x100] = 'x' | 1 << 8 | 'x' << 10;  // its value is 0, the first replacement, at 0x100
+  const auto length = uint32_t(trie.size() * sizeof(uint32_t));
+  std::string bytes(sizeof length + length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  std::memcpy(bytes.data() + sizeof length, trie.data(), length);
+  bytes += replacement;
+  return bytes + '\0';
+}
+
+TEST(GgufT5, LooksCharactersUpFirst) {
+  GgufVocab vocab = vocab_of(
+      "t5", {{"<s>", 0, kControl}, {"</s>", 0, kControl}, {"<unk>", 0, kUnknown}, {"ab", -1}});
+  vocab.bos = 0;
+  vocab.charsmap = charsmap_of_x("ab");
+  EXPECT_EQ(spelled(vocab, "x"), "ab|</s>");
+  vocab.architecture = "bert";  // XLM-RoBERTa's
+  EXPECT_EQ(spelled(vocab, "x"), "<s>|ab|</s>");
+  vocab.charsmap = charsmap_of_x("\xff");  // no text
+  EXPECT_EQ(spelled(vocab, "x"), "<s>|<unk>|</s>");
+  vocab.charsmap = "abc";
+  EXPECT_EQ(spelled(vocab, "x"),
+            "The precompiled_charsmap has 3 bytes, of which its trie would be 0.");
 }
 
 TEST(GgufBert, TakesTheLongestPieces) {

@@ -1,5 +1,6 @@
 #include "text/tokenizer/normalizer.h"
 
+#include "base/base64.h"
 #include "text/tokenizer/byte_level.h"
 #include "text/tokenizer/json_fields.h"
 
@@ -87,6 +88,10 @@ struct Apply {
     text = std::string(strip(text, sides));
     return {};
   }
+  Result<void> operator()(const CharsMap& map) const {
+    text = map.apply(text);
+    return {};
+  }
   Result<void> operator()(const Normalizer::Bert& bert) const {
     if (bert.clean_text) text = clean(text);
     if (bert.separate_chinese) {
@@ -133,6 +138,14 @@ Result<Normalizer::Step> read_step(const Json& json, std::string_view type) {
     TOK_TRY(const bool lowercase, bool_field(json, "lowercase", true));
     TOK_TRY(const bool strip_accents, bool_field(json, "strip_accents", lowercase));
     return Normalizer::Bert{clean_text, chinese, strip_accents, lowercase};
+  }
+  if (type == "Precompiled") {
+    TOK_TRY(const std::string encoded, string_field(json, "precompiled_charsmap"));
+    const auto bytes = bytes_of_loose_base64(encoded);
+    if (!bytes) return invalid_input("The precompiled_charsmap is not base64.");
+    TOK_TRY(CharsMap map,
+            CharsMap::parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}));
+    return map;
   }
   return unsupported("The normalizer type \"{}\" is not supported.", type);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "text/tokenizer/charsmap.h"
 #include "text/tokenizer/text_pattern.h"
 #include "text/unicode/unicode.h"
 
@@ -33,8 +34,8 @@ class Normalizer {
     bool strip_accents;
     bool lowercase;
   };
-  using Step =
-      std::variant<NormalForm, Lowercase, StripAccents, ByteLevel, Replace, Prepend, Strip, Bert>;
+  using Step = std::variant<NormalForm, Lowercase, StripAccents, ByteLevel, Replace, Prepend, Strip,
+                            Bert, CharsMap>;
 
   /// Null gives a normalizer that changes nothing.
   static Result<Normalizer> from_json(const Json& json);

@@ -1,5 +1,6 @@
 #include "text/tokenizer/normalizer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tokamak {
@@ -59,9 +60,55 @@ TEST(Normalizer, CleansAsBertDoes) {
             "E\t\u4e2d");
 }
 
+/// The table that the trainer of SentencePiece 0.1.97 makes of the rules U+0009 and U+000A -> a
+/// blank, U+200B -> nothing, U+2460 -> "1", U+FB01 -> "fi", U+FF21 -> "A", U+FF41 -> "a", "e"
+/// U+0301 -> U+00E9 and U+1F1E9 U+1F1EA -> "DE".
+constexpr std::string_view kCharsMap =
+    "AAQAAAAgAAAJCQAACgUAAAEAAIDMAAIAgQ0AAA8AAICAEAIAiwUAAAAAAICgBQAAAwAAgKwAAgCBDQAADAAAgKF9AA"
+    "AFAACAgQ0AAAoAAICHvAIAnwACAKnIAwCR8AIA8EQCAIegAgCfGAIAqgUAAAcAAIC8yAIAvTQCAB8AAAAeAAAAIQAA"
+    "ACAAAAAjAAAAIgAAACUAAAAkAAAAJwAAACYAAAApAAAAKAAAACsAAAAqAAAALQAAACwAAAAvAAAALgAAADEAAAAwAA"
+    "AAMwAAADIAAAA1AAAANAAAADcAAAA2AAAAOQAAADgAAAA7AAAAOgAAAD0AAAA8AAAAPwAAAD4AAABBAAAAQAAAAEMA"
+    "AABCAAAARQAAAEQAAABHAAAARgAAAEkAAABIAAAASwAAAEoAAABNAAAATAAAAE8AAABOAAAAUQAAAFAAAABTAAAAUg"
+    "AAAFUAAABUAAAAVwAAAFYAAABZAAAAWAAAAFsAAABaAAAAXQAAAFwAAABfAAAAXgAAAGEAAABgAAAAYwAAAGIAAABl"
+    "AAAAZAAAAGcAAABmAAAAaQAAAGgAAABrAAAAagAAAG0AAABllAIAbwAAAG4AAABxAAAAcAAAAHMAAAByAAAAdQAAAH"
+    "QAAAB3AAAAdgAAAHkAAAB4AAAAewAAAHoAAAB9AAAAfAAAAH8AAAB+AAAAgQAAAIAAAACDAAAAggAAAIUAAACEAAAA"
+    "hwAAAIYAAACJAAAAiAAAAIsAAACKAAAAjQAAAIwAAACPAAAAjgAAAJEAAACQAAAAkwAAAJIAAACVAAAAlAAAAJcAAA"
+    "CWAAAAmQAAAJgAAACbAAAAmgAAAJ0AAACcAAAAnwAAAJ4AAAChAAAAoAAAAKMAAACiAAAApQAAAKQAAACnAAAApgAA"
+    "AKkAAACoAAAAqwAAAKoAAACtAAAArAAAAK8AAACuAAAAsQAAALAAAACzAAAAsgAAALUAAAC0AAAAtwAAALYAAAC5AA"
+    "AAuAAAALsAAAC6AAAAvQAAALwAAAC/AAAAvgAAAMEAAADAAAAAwwAAAMIAAADFAAAAxAAAAMcAAADGAAAAyQAAAMgA"
+    "AADLAAAAygAAAM0AAADMAAAAzwAAAM4AAADRAAAA0AAAANMAAADSAAAA1QAAANQAAADXAAAA1gAAANkAAADYAAAA2w"
+    "AAANoAAADdAAAA3AAAAN8AAADeAAAA4QAAAOAAAADjAAAA4gAAAOUAAADkAAAA5wAAAO8cAQDpAAAA6AAAAOK0AQDq"
+    "AAAA7QAAAOwAAADvAAAA7gAAAPEAAADwAAAA8wAAAPIAAAD1AAAA9AAAAPcAAAD2AAAA8MwBAPgAAAD7AAAA+gAAAP"
+    "0AAAD8AAAA/wAAAP4AAAAAIAAxAEEAREUAYQBmaQDDqQA=";
+
+TEST(Normalizer, LooksCharactersUp) {
+  const std::string json =
+      fmt::format(R"({{"type": "Precompiled", "precompiled_charsmap": "{}"}})", kCharsMap);
+  EXPECT_EQ(normalized(json, "a\tb\nc"), "a b c");
+  EXPECT_EQ(normalized(json, "\u2460\uFB01\uFF21\uFF41\u200B!"), "1fiAa!");
+  EXPECT_EQ(normalized(json, "cafe\u0301e"), "caf\u00e9e");
+  // The shortest beginning that is known stands for the whole cluster.
+  EXPECT_EQ(normalized(json, "\uFF41\u0301"), "a");
+  EXPECT_EQ(normalized(json, "e\u0301\u0301"), "\u00e9");
+  // A flag has eight bytes: its code points are looked up, which are not in the table.
+  EXPECT_EQ(normalized(json, "\U0001F1E9\U0001F1EA"), "\U0001F1E9\U0001F1EA");
+  EXPECT_EQ(normalized(json, ""), "");
+}
+
+TEST(Normalizer, RefusesBrokenTables) {
+  const auto message = [](std::string_view table) {
+    return normalized(
+        fmt::format(R"({{"type": "Precompiled", "precompiled_charsmap": "{}"}})", table), "ab");
+  };
+  EXPECT_EQ(message("****"), "The precompiled_charsmap is not base64.");
+  EXPECT_EQ(message("AA=="), "The precompiled_charsmap has 1 bytes, of which its trie would be 0.");
+  EXPECT_EQ(message("CAAAAAAAAAA="),
+            "The precompiled_charsmap has 8 bytes, of which its trie would be 8.");
+  EXPECT_EQ(message("BAAAAP////8="), "ab");  // an offset that leads nowhere
+}
+
 TEST(Normalizer, RefusesAnUnknownType) {
-  EXPECT_EQ(normalized(R"({"type": "Precompiled"})", ""),
-            "The normalizer type \"Precompiled\" is not supported.");
+  EXPECT_EQ(normalized(R"({"type": "Nmt"})", ""), "The normalizer type \"Nmt\" is not supported.");
   EXPECT_EQ(normalized(R"({"type": 3})", ""), "\"type\" is an integer; a string is expected.");
 }
 

@@ -10,4 +10,7 @@ namespace tokamak {
 /// cluster, or within a character where the first cluster is longer. REQUIRES: valid UTF-8.
 std::string_view cluster_prefix(std::string_view text, size_t bytes);
 
+/// The bytes of the first cluster. REQUIRES: valid UTF-8, not empty.
+size_t first_cluster(std::string_view text);
+
 }  // namespace tokamak

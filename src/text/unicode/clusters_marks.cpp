@@ -13,4 +13,14 @@ std::string_view cluster_prefix(std::string_view text, size_t bytes) {
   return end > 0 ? text.substr(0, end) : whole;
 }
 
+size_t first_cluster(std::string_view text) {
+  size_t at = first_char(text).bytes;
+  while (at < text.size()) {
+    const auto next = first_char(text.substr(at));
+    if (!is_combining_mark(next.value)) break;
+    at += next.bytes;
+  }
+  return at;
+}
+
 }  // namespace tokamak

@@ -21,4 +21,15 @@ std::string_view cluster_prefix(std::string_view text, size_t bytes) {
   return whole > 0 ? text.substr(0, whole) : utf8_prefix(text, bytes);
 }
 
+size_t first_cluster(std::string_view text) {
+  Utf8Char c = first_char(text);
+  utf8proc_int32_t state = 0;
+  for (size_t at = c.bytes; at < text.size(); at += c.bytes) {
+    const auto last = utf8proc_int32_t(c.value);
+    c = first_char(text.substr(at));
+    if (utf8proc_grapheme_break_stateful(last, utf8proc_int32_t(c.value), &state)) return at;
+  }
+  return text.size();
+}
+
 }  // namespace tokamak
