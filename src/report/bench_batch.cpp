@@ -15,7 +15,7 @@ struct BatchRun {
 /// How far below the largest logit that of a chosen token may be, of the largest magnitude: what
 /// f16 factors of one kernel and not of another make of it. Experts that are chosen otherwise make
 /// more of it, which is measured; above the most something is wrong.
-constexpr float kTolerance = 0.02f, kMostTolerance = 0.5f;
+constexpr float kTolerance = 0.02f, kMaxTolerance = 0.5f;
 
 float magnitude(std::span<const float> logits) {
   const auto [least, most] = std::ranges::minmax(logits);
@@ -36,7 +36,7 @@ Result<bool> is_most_probable(Engine& engine, std::span<const uint32_t> prompt,
   float largest = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
     const float own = deficit(logits, ids[i]);
-    if (!(own <= kMostTolerance)) return false;
+    if (!(own <= kMaxTolerance)) return false;
     largest = std::max(largest, own);
     if (i + 1 == ids.size()) break;
     TOK_TRY(logits, session.feed(ids.subspan(i, 1)));
