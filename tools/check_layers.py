@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """check_layers.py [ROOT]: fails when a file in src/ includes what src/LAYERS does not allow.
 
-A folder includes itself and the folders its line names; backend/<kind> no other backend/<kind>; and
-the headers of a device stay in the folders of that device, those of an operating system in src/base/system,
-but for tests and the files of tools/system_sources.txt. Headers of two folders do not define types
+A folder includes itself and the folders its line names, with all that is in them; a line names folders of
+lines above it. Where folders in a folder have lines of their own (protocol/chat), all have, and theirs count, but
+for tests, which see what the whole folder sees. backend/<kind> includes no other backend/<kind>; and the headers
+of a device stay in the folders of that device, those of an operating system in src/base/system, but for tests
+and the files of tools/system_sources.txt. Headers of two folders do not define types
 of one name: the linker would take the functions of one for those of the other, without a word.
 """
 import collections
@@ -49,6 +51,35 @@ def read_layers(path):
     return layers
 
 
+def room_of(layers, folder):
+    """The folder of src/LAYERS that `folder` is, or is in."""
+    while folder and folder not in layers:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def is_listed(layers, folder):
+    """Whether src/LAYERS has `folder`, or one that it is in and that is not divided."""
+    room = room_of(layers, folder)
+    return folder == room or bool(room) and not any(other.startswith(room + "/") for other in layers)
+
+
+def check_lines(layers):
+    """Problems of the lines as sentences: what is named must stand above, so that includes go one way."""
+    above = set()
+    for folder, uses in layers.items():
+        for use in sorted(uses - above - {folder}):
+            yield f"src/LAYERS: {folder} names {use}, which is not above it"
+        above.add(folder)
+
+
+def may_include(layers, room, other):
+    """Whether the line of `room` names `other` or a folder that `other` is in."""
+    while other and other not in layers[room]:
+        other = other.rpartition("/")[0]
+    return bool(other)
+
+
 def check_include(layers, folder, target, quoted):
     """What is wrong with a file in `folder` (below src/) that includes `target`, or None."""
     here = folder.split("/")
@@ -61,8 +92,9 @@ def check_include(layers, folder, target, quoted):
             return f"{target} is a device header; only {allowed} may include it"
     if not quoted or len(parts) == 1:
         return None
-    if parts[0] in layers and parts[0] not in layers[here[0]]:
-        return f"{here[0]} may not include {parts[0]}"
+    room, other = room_of(layers, folder), room_of(layers, target.rpartition("/")[0])
+    if other and not may_include(layers, room, other):
+        return f"{room} may not include {other}"
     if here[0] == parts[0] == "backend" and len(here) > 1 and len(parts) > 2 and here[1] != parts[1]:
         return f"backend/{here[1]} may not include backend/{parts[1]}"
     return None
@@ -128,17 +160,19 @@ def check(root):
     src = root / "src"
     layers = read_layers(src / "LAYERS")
     exempt = read_exempt(root / "tools" / "system_sources.txt")
-    errors = list(check_exempt(root, exempt))
+    errors = [*check_lines(layers), *check_exempt(root, exempt)]
     for path in sorted(p for p in src.rglob("*") if p.suffix in SUFFIXES):
         where = path.relative_to(root)
         folder = path.parent.relative_to(src).as_posix()
-        if folder.split("/")[0] not in layers:
+        if not is_listed(layers, folder):
             errors.append(f"{where}: folder \"{folder}\" is not in src/LAYERS")
             continue
+        is_test = path.stem.endswith("_test")
+        includer = folder.split("/")[0] if is_test and folder in layers else folder
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             target = match and (match[1] or match[2])
-            for problem in (match and check_include(layers, folder, target, bool(match[1])),
+            for problem in (match and check_include(layers, includer, target, bool(match[1])),
                             check_system(folder, path.name, line, target, where.as_posix() in exempt)):
                 if not problem:
                     continue

@@ -8,8 +8,8 @@
 #include "engine/memory.h"
 #include "engine/partial_files.h"
 #include "formats/native_files.h"
-#include "openai/chat_form.h"
-#include "openai/tool_family.h"
+#include "protocol/output/tool_family.h"
+#include "protocol/templates/chat_form.h"
 #include "report/support.h"
 
 namespace tokamak::cli {
@@ -125,7 +125,8 @@ Result<ModelFiles> read_foreign_gguf(const std::string& path, UnreadTensors& unr
 
 SupportRow tools_row(const ModelFiles& files) {
   const auto tokenizer = make_tokenizer(files);
-  const openai::ChatForm form = openai::find_chat_form(files, tokenizer ? &*tokenizer : nullptr);
+  const protocol::ChatForm form =
+      protocol::find_chat_form(files, tokenizer ? &*tokenizer : nullptr);
   std::string what = form.notice;
   if (what.empty() && form.tools != nullptr) what = std::string(form.tools->name);
   if (form.is_generic && form.notice.empty()) what = "told in words: the template knows no tools";

@@ -27,10 +27,10 @@ Result<void> run_mcp(const McpFlags& flags) {
   EngineLoop loop(std::move(opened), scheduler, {});
   TOK_TRY(
       const auto service,
-      openai::Service::make(engine, {.model = model_id(flags.model.model(), engine.files().name),
-                                     .created = unix_seconds(),
-                                     .unix_seconds = unix_seconds,
-                                     .random = random_numbers()}));
+      protocol::Service::make(engine, {.model = model_id(flags.model.model(), engine.files().name),
+                                       .created = unix_seconds(),
+                                       .unix_seconds = unix_seconds,
+                                       .random = random_numbers()}));
   Result<void> written;
   mcp::Session session(*service, {.version = TOKAMAK_VERSION, .is_encoder = is_encoder},
                        [&written](std::string_view line) {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "apps/cli/thinking.h"
-#include "openai/answer_reader.h"
+#include "protocol/output/answer_reader.h"
 
 namespace tokamak::cli {
 
-using openai::AnswerReader;
+using protocol::AnswerReader;
 
 /// Whether reasoning appears on standard output.
 bool shows_reasoning(Think think);

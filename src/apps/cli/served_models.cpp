@@ -81,7 +81,7 @@ serve::PoolModel described(const ServedModel& model, const DeviceInfo& device) {
   const auto tokenizer = make_tokenizer(*files);
   if (!tokenizer) return unfit(tokenizer.error());
   const int64_t created = out.card.created;
-  out.card = openai::model_card(*files, *compiled, openai::find_chat_form(*files, &*tokenizer));
+  out.card = protocol::model_card(*files, *compiled, protocol::find_chat_form(*files, &*tokenizer));
   out.card.created = created;
   out.least_bytes = least_bytes(*compiled, options);
   return out;
@@ -159,7 +159,7 @@ auto opener(const std::vector<ServedModel>& models) {
 }
 
 serve::PoolOptions pool_options(const PoolFlags& flags, const std::vector<ServedModel>& models,
-                                openai::SpeechOptions speech) {
+                                protocol::SpeechOptions speech) {
   serve::PoolOptions options = {.limits = {.models = flags.max_loaded},
                                 .sequences = flags.sequences,
                                 .max_queue = flags.max_queue,
@@ -169,7 +169,7 @@ serve::PoolOptions pool_options(const PoolFlags& flags, const std::vector<Served
                                 .unix_seconds = unix_seconds,
                                 .random = random_numbers};
   if (!flags.keep_alive.empty()) {
-    options.keep_seconds = **openai::read_keep_alive(Json(flags.keep_alive));
+    options.keep_seconds = **protocol::read_keep_alive(Json(flags.keep_alive));
   }
   return options;
 }
@@ -181,7 +181,7 @@ Result<void> check_speech(const PoolFlags& flags, const std::vector<serve::PoolM
                              : !flags.voices.empty() ? "--voice"
                                                      : nullptr;
   const auto speaks = [](const serve::PoolModel& model) {
-    return std::ranges::count(model.card.capabilities, openai::kSpeechCapability) > 0;
+    return std::ranges::count(model.card.capabilities, protocol::kSpeechCapability) > 0;
   };
   if (option == nullptr || first.voice || std::ranges::any_of(models, speaks)) return {};
   return fail(ErrorCode::kUsage, "{} is for models that speak, but none of these does.", option);
@@ -213,8 +213,8 @@ void add_speech_options(App& command, PoolFlags& flags) {
 
 }  // namespace
 
-Result<openai::SpeechOptions> speech_options(const PoolFlags& flags) {
-  openai::SpeechOptions out = {.codec = flags.codec, .voices = {}};
+Result<protocol::SpeechOptions> speech_options(const PoolFlags& flags) {
+  protocol::SpeechOptions out = {.codec = flags.codec, .voices = {}};
   for (const std::string& text : flags.voices) {
     const size_t equals = text.find('=');
     TOK_TRY(std::vector<float> speaker, read_speaker_file(text.substr(equals + 1)));
@@ -260,7 +260,7 @@ void add_pool_options(App& command, PoolFlags& flags) {
                   "needed")
       ->type_name("TIME")
       ->check([](const std::string& text) {
-        return openai::read_keep_alive(Json(text)) ? "" : not_expected(text, "seconds or 5m");
+        return protocol::read_keep_alive(Json(text)) ? "" : not_expected(text, "seconds or 5m");
       })
       ->group(kGroup);
   add_speech_options(command, flags);
@@ -306,7 +306,7 @@ Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const Po
 Result<OpenPool> open_pool(const std::vector<ServedModel>& models, const PoolFlags& flags,
                            serve::Server& server, serve::Trace* trace,
                            serve::ModelPool::Deliver deliver) {
-  TOK_TRY(openai::SpeechOptions speech, speech_options(flags));
+  TOK_TRY(protocol::SpeechOptions speech, speech_options(flags));
   TOK_TRY(auto engine, open_to_serve(models.front().options));
   note_short_context(*engine, models.front().names.front(), models.front().options);
   serve::PoolOptions options = pool_options(flags, models, std::move(speech));

@@ -29,7 +29,7 @@ Result<std::vector<ServedModel>> served_models(const ModelFlags& flags, const Po
 
 /// The voices of --voice NAME=FILE by their names, and the codec. Errors: no such file, a file that
 /// holds none, a name given twice.
-Result<openai::SpeechOptions> speech_options(const PoolFlags& flags);
+Result<protocol::SpeechOptions> speech_options(const PoolFlags& flags);
 
 struct OpenPool {
   std::unique_ptr<serve::ModelPool> pool;

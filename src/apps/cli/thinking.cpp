@@ -94,22 +94,22 @@ Reasoning::Reasoning(const Engine& engine, const Tokenizer& tokenizer, std::stri
     : engine_(engine),
       tokenizer_(tokenizer),
       jinja_(std::move(jinja)),
-      form_(openai::find_reasoning_form(with_template(engine.files(), jinja_), &tokenizer)),
+      form_(protocol::find_reasoning_form(with_template(engine.files(), jinja_), &tokenizer)),
       is_switched_by_template_(is_there() && has_switch(engine.files(), jinja_)) {}
 
 void Reasoning::adjust(GenerationParams& params, Think think, bool has_limited) const {
-  openai::add_end_ids(form_, params);
+  protocol::add_end_ids(form_, params);
   if (is_there() && think != Think::kOff && !has_limited) params.max_tokens = kAllTokens;
 }
 
 std::string Reasoning::closing() const {
-  using namespace openai;
+  using namespace protocol;
   if (!form_.has_channels) return "\n" + form_.reasoning_close + "\n\n";
   return fmt::format("{}{}assistant{}final{}", kEndMark, kStartMark, kChannelMark, kMessageMark);
 }
 
 std::string Reasoning::empty_reasoning() const {
-  using namespace openai;
+  using namespace protocol;
   if (form_.has_channels) return fmt::format("{}final{}", kChannelMark, kMessageMark);
   return form_.reasoning_open + "\n" + closing();
 }
@@ -128,14 +128,14 @@ Result<ThinkingPrompt> Reasoning::prompt(Json variables, const Json& more, Think
   for (const auto& [name, value] : more.as_object()) variables.set(name, value);
   ThinkingPrompt out;
   TOK_TRY(out.prompt, chat_prompt(engine_, std::move(variables), jinja_));
-  out.form = openai::reasoning_format(form_, out.prompt.text);
+  out.form = protocol::reasoning_format(form_, out.prompt.text);
   if (!is_there() || think != Think::kOff) return out;
   if (out.form.starts_in_reasoning) {
     TOK_TRY(append(closing(), out.prompt));
   } else if (!is_switched_by_template_) {
     TOK_TRY(append(empty_reasoning(), out.prompt));
   }
-  out.form = openai::reasoning_format(form_, out.prompt.text);
+  out.form = protocol::reasoning_format(form_, out.prompt.text);
   return out;
 }
 

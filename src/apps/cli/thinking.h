@@ -7,7 +7,7 @@
 
 #include "apps/cli/options.h"
 #include "engine/text_request.h"
-#include "openai/chat_form.h"
+#include "protocol/templates/chat_form.h"
 
 namespace tokamak::cli {
 
@@ -41,7 +41,7 @@ class ThinkFlags {
 /// A prompt, and how the answer to it is read.
 struct ThinkingPrompt {
   ChatPrompt prompt;
-  openai::OutputFormat form;
+  protocol::OutputFormat form;
 };
 
 /// How a model reasons, found once from its template.
@@ -51,7 +51,7 @@ class Reasoning {
   Reasoning(const Engine& engine, const Tokenizer& tokenizer, std::string jinja);
 
   bool is_there() const { return form_.has_channels || !form_.reasoning_open.empty(); }
-  const std::vector<openai::TokenMark>& marks() const { return form_.marks; }
+  const std::vector<protocol::TokenMark>& marks() const { return form_.marks; }
   /// `variables`: of the template, with messages; `more`: those of --template-kwargs. With kOff the
   /// reasoning is switched off by the template or, where that cannot, is over before it begins.
   Result<ThinkingPrompt> prompt(Json variables, const Json& more, Think think) const;
@@ -70,7 +70,7 @@ class Reasoning {
   const Engine& engine_;
   const Tokenizer& tokenizer_;
   std::string jinja_;
-  openai::ChatForm form_;
+  protocol::ChatForm form_;
   bool is_switched_by_template_ = false;
 };
 
