@@ -6,7 +6,7 @@
 #include <string>
 
 #include "api/mailbox.h"
-#include "engine/engine_loop.h"
+#include "engine/requests/engine_loop.h"
 #include "protocol/service/service.h"
 #include "tokamak/call.h"
 

@@ -1,8 +1,8 @@
 #include "api/model_state.h"
 #include "base/splitmix.h"
-#include "engine/logits.h"
+#include "engine/requests/logits.h"
+#include "engine/requests/text_request.h"
 #include "engine/task.h"
-#include "engine/text_request.h"
 
 namespace tokamak {
 namespace {

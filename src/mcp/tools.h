@@ -31,7 +31,7 @@ std::span<const Tool> tools_of(bool is_encoder);
 Json described(const Tool& tool);
 
 /// The answer is to come in events where the tool writes a text. Errors: an argument that the tool
-/// does not have; what is wrong with their values the service says.
+/// does not have; what is wrong with their values the service reports.
 Result<protocol::HttpRequest> request_of(const Tool& tool, const Json& arguments);
 
 }  // namespace tokamak::mcp

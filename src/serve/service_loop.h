@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "engine/engine_loop.h"
+#include "engine/requests/engine_loop.h"
 #include "protocol/service/service.h"
 #include "serve/http/message.h"
 #include "serve/metrics.h"

@@ -1,4 +1,4 @@
-#include "report/bench.h"
+#include "report/bench/bench.h"
 
 #include <algorithm>
 #include <array>

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/cli/input.h"
-#include "apps/cli/options.h"
-#include "apps/cli/terminal.h"
+#include "apps/cli/line/input.h"
+#include "apps/cli/line/options.h"
+#include "apps/cli/line/terminal.h"
 #include "engine/engine.h"
 #include "hub/model_name.h"
 

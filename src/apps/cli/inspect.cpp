@@ -1,16 +1,16 @@
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 
 #include "apps/cli/command.h"
 #include "base/table.h"
 #include "download/peek.h"
 #include "engine/codec.h"
-#include "engine/gguf_files.h"
+#include "engine/files/gguf_files.h"
+#include "engine/files/partial_files.h"
 #include "engine/memory.h"
-#include "engine/partial_files.h"
 #include "formats/native_files.h"
 #include "protocol/output/tool_family.h"
 #include "protocol/templates/chat_form.h"
-#include "report/support.h"
+#include "report/support/support.h"
 
 namespace tokamak::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/web/host.h"
 #include "apps/web/verbs.h"
 #include "base/splitmix.h"
-#include "engine/image_files.h"
-#include "engine/text_request.h"
+#include "engine/requests/image_files.h"
+#include "engine/requests/text_request.h"
 #include "protocol/chat/image_parts.h"
 
 namespace tokamak::web {

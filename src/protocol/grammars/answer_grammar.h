@@ -23,7 +23,7 @@ class AnswerGrammars {
   /// which only one may be there. It binds after the reasoning of an answer that begins with some.
   /// Where none is there but tools are, calls are held to their schemas from their beginning on, if
   /// the family writes them as JSON. `form`: how the answer is read. What another tenant has asked
-  /// for is compiled anew: the time tells nobody what others ask. REQUIRES: the tools' family is
+  /// for is compiled anew: the time must not show what others ask. REQUIRES: the tools' family is
   /// always the same.
   Answer<ConstrainedAnswer> of(const Fields& fields, const OutputFormat& form,
                                std::string_view tenant);

@@ -1,4 +1,4 @@
-#include "engine/sort_by_score.h"
+#include "engine/requests/sort_by_score.h"
 #include "protocol/jobs/encoder_jobs.h"
 #include "protocol/jobs/model_use.h"
 

@@ -1,11 +1,11 @@
-// AnswerReader: the tokens of an answer, told apart into reasoning and content while they come.
+// AnswerReader: the tokens of an answer, divided into reasoning and content while they come.
 #pragma once
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "generate/stop.h"
+#include "generate/sample/stop.h"
 #include "protocol/output/output_reader.h"
 #include "text/tokenizer/tokenizer.h"
 

@@ -1,7 +1,7 @@
 // The output of a model, divided while it comes: reasoning, content and calls of tools.
 //
 // It never fails: what does not parse is content. Arguments of calls that a grammar holds come as
-// the model writes them; other calls are told when they are whole, and their arguments in one
+// the model writes them; other calls are given when they are whole, and their arguments in one
 // piece. Where a mark is one token, only that token counts and not a text that spells it; else
 // texts are held back as long as they may become a mark.
 #pragma once
@@ -55,7 +55,7 @@ class OutputReader {
   const OutputFormat* form_;
   std::optional<ChannelReader> channels_;  // in place of all below
   State state_;
-  std::string pending_;       // not yet told what it is
+  std::string pending_;       // not yet known what it is
   std::string space_;         // of reasoning, left out where nothing follows
   bool has_begun_ = false;    // something but white space is content
   bool skips_space_ = false;  // after reasoning or a call

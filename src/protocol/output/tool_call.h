@@ -1,4 +1,4 @@
-// A call of a function, as it is told to clients.
+// A call of a function, as clients get it.
 #pragma once
 #include <string>
 

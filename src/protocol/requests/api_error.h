@@ -43,7 +43,7 @@ Refusal wrong(std::string_view param, fmt::format_string<Args...> format, Args&&
                           .param = std::string(param)});
 }
 
-/// The engine's error: what the request said is 400, what the device did is 500.
+/// The engine's error: what is wrong with the request is 400, what the device did is 500.
 ApiError api_error(const Error& error, std::string_view param = {});
 
 /// The value of an expression of Result, or the error as above.

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "generate/stop.h"
+#include "generate/sample/stop.h"
 #include "protocol/answers/answer_writer.h"
 #include "protocol/requests/sink.h"
 #include "protocol/service/text_job.h"

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "base/base64.h"
-#include "engine/image_files.h"
+#include "engine/requests/image_files.h"
 #include "protocol/service/service_fixture_test.h"
 
 namespace tokamak::protocol {

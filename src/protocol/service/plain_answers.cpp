@@ -1,7 +1,7 @@
 #include "protocol/service/plain_answers.h"
 
 #include "base/utf8.h"
-#include "engine/text_request.h"
+#include "engine/requests/text_request.h"
 #include "protocol/jobs/texts.h"
 #include "protocol/service/text_body_reader.h"
 #include "protocol/service/text_job.h"

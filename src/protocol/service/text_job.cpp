@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "engine/image_files.h"
-#include "engine/text_request.h"
+#include "engine/requests/image_files.h"
+#include "engine/requests/text_request.h"
 #include "protocol/chat/messages.h"
 #include "protocol/jobs/texts.h"
 

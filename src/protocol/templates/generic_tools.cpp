@@ -1,4 +1,5 @@
-// Tools for models whose chat template knows none: told in words, in the form of the first family.
+// Tools for models whose chat template knows none: described in words, in the form of the first
+// family.
 #include <algorithm>
 
 #include "protocol/chat/chat_parts.h"
