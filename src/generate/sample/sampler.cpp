@@ -8,6 +8,7 @@
 #include "base/log_sum_exp.h"
 #include "base/splitmix.h"
 #include "generate/sample/pool.h"
+#include "generate/sample/sampling_numbers.h"
 #include "generate/sample/token_list.h"
 
 namespace tokamak {
@@ -132,27 +133,10 @@ float less_presence(float score, uint32_t count, const SamplingParams& params) {
 }
 
 Result<void> SamplingParams::validate() const {
-  // Written so that NaN fails too.
-  if (!(temperature >= 0 && temperature <= 1e6)) {
-    return invalid_input("The temperature is {}; it must be from 0 to 1000000.", temperature);
-  }
-  if (!(top_p > 0 && top_p <= 1)) {
-    return invalid_input("top_p is {}; it must be above 0 and at most 1.", top_p);
-  }
-  if (!(min_p >= 0 && min_p <= 1)) {
-    return invalid_input("min_p is {}; it must be from 0 to 1.", min_p);
-  }
-  if (!(typical_p > 0 && typical_p <= 1)) {
-    return invalid_input("typical_p is {}; it must be above 0 and at most 1.", typical_p);
-  }
-  if (!(repetition_penalty >= 0.01 && repetition_penalty <= 100)) {
-    return invalid_input("The repetition penalty is {}; it must be from 0.01 to 100.",
-                         repetition_penalty);
-  }
-  for (const auto& [name, penalty] :
-       {std::pair("presence", presence_penalty), std::pair("frequency", frequency_penalty)}) {
-    if (penalty >= -2 && penalty <= 2) continue;
-    return invalid_input("The {} penalty is {}; it must be from -2 to 2.", name, penalty);
+  for (const SamplingNumber& number : sampling_numbers()) {
+    const double value = this->*number.member;
+    if (number.takes(value)) continue;
+    return invalid_input("{} is {}; it must be {}.", number.title, value, number.range());
   }
   for (const auto& [id, bias] : logit_bias) {
     if (bias >= -100 && bias <= 100) continue;

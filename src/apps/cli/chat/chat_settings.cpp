@@ -16,26 +16,22 @@ using Entry = ChatSettings::Entry;
 /// Whole numbers up to here are all different as doubles.
 constexpr double kMaxSeed = 9007199254740992;
 
+template <double SamplingParams::* kMember>
+constexpr Entry number(std::string_view name) {
+  return {name, false, [](const Params& params) { return params.sampling.*kMember; },
+          [](Params& params, double value) { params.sampling.*kMember = value; }};
+}
+
 constexpr Entry kEntries[] = {
-    {"temperature", false, [](const Params& params) { return params.sampling.temperature; },
-     [](Params& params, double value) { params.sampling.temperature = value; }},
+    number<&SamplingParams::temperature>("temperature"),
     {"top-k", true, [](const Params& params) { return double(params.sampling.top_k); },
      [](Params& params, double value) { params.sampling.top_k = uint32_t(value); }},
-    {"top-p", false, [](const Params& params) { return params.sampling.top_p; },
-     [](Params& params, double value) { params.sampling.top_p = value; }},
-    {"min-p", false, [](const Params& params) { return params.sampling.min_p; },
-     [](Params& params, double value) { params.sampling.min_p = value; }},
-    {"typical-p", false, [](const Params& params) { return params.sampling.typical_p; },
-     [](Params& params, double value) { params.sampling.typical_p = value; }},
-    {"repetition-penalty", false,
-     [](const Params& params) { return params.sampling.repetition_penalty; },
-     [](Params& params, double value) { params.sampling.repetition_penalty = value; }},
-    {"presence-penalty", false,
-     [](const Params& params) { return params.sampling.presence_penalty; },
-     [](Params& params, double value) { params.sampling.presence_penalty = value; }},
-    {"frequency-penalty", false,
-     [](const Params& params) { return params.sampling.frequency_penalty; },
-     [](Params& params, double value) { params.sampling.frequency_penalty = value; }},
+    number<&SamplingParams::top_p>("top-p"),
+    number<&SamplingParams::min_p>("min-p"),
+    number<&SamplingParams::typical_p>("typical-p"),
+    number<&SamplingParams::repetition_penalty>("repetition-penalty"),
+    number<&SamplingParams::presence_penalty>("presence-penalty"),
+    number<&SamplingParams::frequency_penalty>("frequency-penalty"),
     {"seed", true, [](const Params& params) { return double(params.sampling.seed.value_or(0)); },
      [](Params& params, double value) { params.sampling.seed = uint64_t(value); }},
     {"max-tokens", true,

@@ -8,21 +8,12 @@ void ServeDefaults::add(App& command) {
   constexpr const char* kGroup =
       "Requests that do not say themselves (default: as the model recommends)";
   command_ = &command;
-  command.add_option("--temp,--temperature", temperature_, "temperature; 0 is greedy")
-      ->check(sampling_range(&SamplingParams::temperature, "a number from 0 to 1000000"))
-      ->group(kGroup);
-  command.add_option("--top-k", top_k_, "only the k most probable; 0: all")->group(kGroup);
-  command.add_option("--top-p", top_p_, "only the most probable up to this sum")
-      ->check(sampling_range(&SamplingParams::top_p, "a number above 0 and at most 1"))
-      ->group(kGroup);
-  command.add_option("--min-p", min_p_, "only those above this share of the best")
-      ->check(sampling_range(&SamplingParams::min_p, "a number from 0 to 1"))
-      ->group(kGroup);
-  command
-      .add_option("--repeat-penalty,--repetition-penalty", repetition_penalty_,
-                  "above 1: less repetition")
-      ->check(sampling_range(&SamplingParams::repetition_penalty, "a number from 0.01 to 100"))
-      ->group(kGroup);
+  add_sampling_number(command, &SamplingParams::temperature, numbers_)->group(kGroup);
+  command.add_option("--top-k", numbers_.top_k, "only the k most probable; 0: all")->group(kGroup);
+  for (const auto number :
+       {&SamplingParams::top_p, &SamplingParams::min_p, &SamplingParams::repetition_penalty}) {
+    add_sampling_number(command, number, numbers_)->group(kGroup);
+  }
   add_chat_template(command, chat_template_)->group(kGroup);
   command
       .add_option("--pooling", pooling_,
@@ -33,12 +24,8 @@ void ServeDefaults::add(App& command) {
 }
 
 void ServeDefaults::change(SamplingParams& sampling) const {
-  const auto given = [&](const char* name) { return command_->count(name) > 0; };
-  if (given("--temp")) sampling.temperature = temperature_;
-  if (given("--top-k")) sampling.top_k = top_k_;
-  if (given("--top-p")) sampling.top_p = top_p_;
-  if (given("--min-p")) sampling.min_p = min_p_;
-  if (given("--repetition-penalty")) sampling.repetition_penalty = repetition_penalty_;
+  take_sampling_numbers(*command_, numbers_, sampling);
+  if (command_->count("--top-k") > 0) sampling.top_k = numbers_.top_k;
 }
 
 Result<void> ServeDefaults::apply(std::vector<ServedModel>& models) const {

@@ -15,8 +15,7 @@ class ServeDefaults {
   void change(SamplingParams& sampling) const;
 
   App* command_ = nullptr;
-  double temperature_ = 0, top_p_ = 1, min_p_ = 0, repetition_penalty_ = 1;
-  uint32_t top_k_ = 0;
+  SamplingParams numbers_;
   std::string chat_template_, pooling_;
 };
 

@@ -199,23 +199,15 @@ Examples:
       ->check(in_range(4, 1 << 20));
   SamplingParams& sampling = flags->options.frames.sampling;
   const char* const group = "Sampling options";
-  command->add_option("--temp,--temperature", sampling.temperature, "temperature; 0 is greedy")
-      ->capture_default_str()
-      ->check(sampling_range(&SamplingParams::temperature, "a number from 0 to 1000000"))
-      ->group(group);
+  const auto add_number = [&](double SamplingParams::* number) {
+    add_sampling_number(*command, number, sampling)->capture_default_str()->group(group);
+  };
+  add_number(&SamplingParams::temperature);
   command->add_option("--top-k", sampling.top_k, "only the k most probable; 0: all")
       ->capture_default_str()
       ->group(group);
-  command->add_option("--top-p", sampling.top_p, "only the most probable up to this sum")
-      ->capture_default_str()
-      ->check(sampling_range(&SamplingParams::top_p, "a number above 0 and at most 1"))
-      ->group(group);
-  command
-      ->add_option("--repeat-penalty,--repetition-penalty", sampling.repetition_penalty,
-                   "above 1: less repetition")
-      ->capture_default_str()
-      ->check(sampling_range(&SamplingParams::repetition_penalty, "a number from 0.01 to 100"))
-      ->group(group);
+  add_number(&SamplingParams::top_p);
+  add_number(&SamplingParams::repetition_penalty);
   command->add_option("--seed", flags->seed, "same seed, same sound; default: a new one each time")
       ->check(in_range(int64_t{0}, INT64_MAX))
       ->group(group);
