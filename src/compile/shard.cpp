@@ -11,28 +11,9 @@ namespace {
 
 /// Rows of the logits' weight that a rank has at least.
 constexpr uint32_t kMinLogits = 32;
-/// Ends the names of constants that are cut: another graph may have them whole.
-constexpr std::string_view kSuffix = "/ranks";
 
 bool is_product(const Node& node) {
   return std::holds_alternative<Linear>(node.op) || std::holds_alternative<ExpertLinear>(node.op);
-}
-
-/// Keeps those rows of every expert.
-void cut_rows(TensorDesc& constant, const RankCut& cut, uint32_t experts) {
-  constant.name += kSuffix;
-  constant.shape[0] = Dim{experts} * Dim{cut.each};
-  auto* weight = std::get_if<Weight>(&constant.recipe);
-  if (weight == nullptr) return;  // all alike
-  if (experts > 1 && weight->parts.size() == 1) {
-    weight->parts.assign(experts, WeightPart(weight->parts.front()));
-    for (uint32_t e = 0; e < experts; ++e) weight->parts[e].first_row += e * cut.total;
-    weight->order = RowOrder::kConcat;
-  }
-  for (WeightPart& part : weight->parts) {
-    part.rows = cut.each;
-    part.cut = cut;
-  }
 }
 
 class Sharder {
@@ -60,14 +41,17 @@ class Sharder {
 
  private:
   void apply(const ShardRegion& region, size_t root) {
-    for (const auto& [id, cut] : region.columns) {
+    for (const auto& [id, cuts] : region.columns) {
       Dim& width = graph_.at(id).shape[1];
-      width = width / Dim{cut.total} * Dim{cut.each};
+      width = width / Dim{total_of(cuts)} * Dim{each_of(cuts)};
     }
-    for (const auto& [id, cut] : region.rows) {
+    for (const auto& [id, cuts] : region.rows) {
       const auto found = region.experts.find(id);
-      cut_rows(graph_.at(id), cut, found == region.experts.end() ? 1 : found->second);
+      cut_rows(graph_.at(id), cuts, found == region.experts.end() ? 1 : found->second);
     }
+    for (const auto& [id, cut] : region.elements) cut_columns(graph_.at(id), cut);
+    for (const auto& [id, cut] : region.matrices) graph_.at(id).shape[0] = cut.each;
+    for (const auto& [at, op] : region.ops) graph_.nodes[at].op = op;
     for (const auto& [id, cut] : region.heads) {
       TensorDesc& cache = graph_.at(id);
       const Dim width = cached_head_dim(cache.dtype, cache.shape);
@@ -75,14 +59,11 @@ class Sharder {
       cache.state = kv_cache_spec(cut.each, width, cache.window);
     }
     const Node& node = graph_.nodes[root];
-    TensorDesc& matrix = graph_.at(node.inputs[1]);
-    matrix.name += kSuffix;
-    matrix.shape[1] = region.taken.each;
-    std::get<Weight>(matrix.recipe).column_cut = region.taken;
+    cut_columns(graph_.at(node.inputs[1]), region.taken);
     const size_t bias = std::holds_alternative<Linear>(node.op) ? 2 : 3;
     if (node.inputs.size() > bias) {
       TensorDesc& vector = graph_.at(node.inputs[bias]);
-      cut_rows(vector, only_first(uint32_t(vector.shape[0])), 1);
+      cut_rows(vector, {only_first(uint32_t(vector.shape[0]))}, 1);
     }
     taken_.insert(region.nodes.begin(), region.nodes.end());
     taken_.insert(root);
@@ -128,7 +109,7 @@ class Sharder {
       // The table of tokens is often the same tensor, and stays whole.
       ValueId& input = graph_.nodes[at].inputs[operand];
       TensorDesc own = graph_.at(input);
-      cut_rows(own, cut, 1);
+      cut_rows(own, {cut}, 1);
       graph_.values.push_back(std::move(own));
       input = ValueId(graph_.values.size() - 1);
     }

@@ -22,21 +22,6 @@ uint32_t column_unit(const TensorDesc& matrix) {
   return unit;
 }
 
-/// Whether a rank's rows can be read: those of one tensor, or of one for each expert.
-bool has_simple_rows(const TensorDesc& constant, uint32_t experts) {
-  if (std::holds_alternative<Fill>(constant.recipe)) return true;
-  const auto* weight = std::get_if<Weight>(&constant.recipe);
-  if (weight == nullptr) return false;
-  const std::vector<WeightPart>& parts = weight->parts;
-  const uint32_t rows = uint32_t(constant.shape[0]) / experts;
-  const auto is_of_expert = [&](const WeightPart& part) {
-    return part.rows == 0 || part.rows == rows;
-  };
-  if (parts.size() == 1) return true;
-  return parts.size() == experts && weight->order == RowOrder::kConcat &&
-         std::ranges::all_of(parts, is_of_expert);
-}
-
 /// The heads of attention: of keys, and of queries.
 struct HeadCut {
   RankCut keys, queries;
@@ -78,7 +63,7 @@ class Finder {
         (std::holds_alternative<ExpertLinear>(root.op) && !reads_slots)) {
       return std::nullopt;
     }
-    if (!propose(root.inputs[0], matrix) || !pull(root.inputs[0], own_.taken) || !is_closed()) {
+    if (!propose(root.inputs[0], matrix) || !pull(root.inputs[0], {own_.taken}) || !is_closed()) {
       return std::nullopt;
     }
     return own_;
@@ -87,16 +72,32 @@ class Finder {
  private:
   const TensorDesc& at(ValueId id) const { return graph_.at(id); }
 
-  /// Attention from which a value comes element by element.
+  /// Attention or a recurrence from which a value comes element by element or head by head.
   const Node* find_attention(ValueId id) const {
     const Node* node = index_.maker(id);
     if (node == nullptr) return nullptr;
-    if (std::holds_alternative<Attention>(node->op)) return node;
-    if (std::holds_alternative<Glu>(node->op)) {
+    const auto is_any = [&]<typename... T>() {
+      return (std::holds_alternative<T>(node->op) || ...);
+    };
+    if (is_any.operator()<Attention, LatentAttention, GatedDelta>()) return node;
+    if (is_any.operator()<Glu>()) {
       const Node* first = find_attention(node->inputs[0]);
       return first != nullptr ? first : find_attention(node->inputs[1]);
     }
-    return std::holds_alternative<Scale>(node->op) ? find_attention(node->inputs[0]) : nullptr;
+    return is_any.operator()<Scale, RmsNorm, HeadLinear>() ? find_attention(node->inputs[0])
+                                                           : nullptr;
+  }
+
+  /// Heads of keys, and of queries or values for each of them, of what attends to latents or is a
+  /// recurrence; 0 where they are not known.
+  std::pair<uint32_t, uint32_t> heads_of(const Node& node) const {
+    if (const auto* rule = std::get_if<GatedDelta>(&node.op)) {
+      const uint32_t values = uint32_t(at(node.inputs[3]).shape[0]);
+      return {rule->tiled ? 0 : rule->key_heads, values / rule->key_heads};
+    }
+    const Node* query = index_.maker(node.inputs[0]);
+    const auto* product = query == nullptr ? nullptr : std::get_if<HeadLinear>(&query->op);
+    return {product == nullptr ? 0 : product->heads, 1};
   }
 
   bool propose(ValueId x, const TensorDesc& matrix) {
@@ -105,6 +106,15 @@ class Finder {
     if (attention == nullptr) {
       own_.taken = even_cut(columns, ranks_, unit);
       return own_.taken.each < columns;
+    }
+    if (!std::holds_alternative<Attention>(attention->op)) {
+      const auto [keys, each] = heads_of(*attention);
+      if (keys == 0 || keys % ranks_ != 0) return false;
+      const uint32_t own = keys / ranks_;
+      heads_ = {.keys = {.each = own, .group = own, .total = keys}, .queries = {}};
+      heads_->queries = heads_->keys.times(each);
+      own_.taken = heads_->queries.times(columns / (keys * each));
+      return own_.taken.each % unit == 0;
     }
     const TensorDesc& cache = at(attention->inputs[1]);
     if (!holds_keys_and_values(cache)) return false;
@@ -117,61 +127,119 @@ class Finder {
   }
 
   /// Cuts the columns of a value and what they come from.
-  bool pull(ValueId id, const RankCut& cut) {
-    const auto [place, is_new] = own_.columns.emplace(id, cut);
-    if (!is_new) return place->second == cut;
+  bool pull(ValueId id, const RankCuts& cuts) {
+    const auto [place, is_new] = own_.columns.emplace(id, cuts);
+    if (!is_new) return place->second == cuts;
     const auto maker = index_.maker_index(id);
     if (!maker) return false;
     own_.nodes.insert(*maker);
-    return std::visit([&](const auto& op) { return pull(op, graph_.nodes[*maker], cut); },
+    return std::visit([&](const auto& op) { return pull(op, graph_.nodes[*maker], cuts); },
                       graph_.nodes[*maker].op);
   }
 
   /// Element by element, what a value comes from has the same columns.
   template <typename T>
-  bool pull(const T&, const Node& node, const RankCut& cut) {
+  bool pull(const T&, const Node& node, const RankCuts& cuts) {
     constexpr bool kIsElementwise = std::is_same_v<T, Activate> || std::is_same_v<T, Scale> ||
                                     std::is_same_v<T, Clamp> || std::is_same_v<T, PositionScale>;
-    return kIsElementwise && pull(node.inputs[0], cut);
+    return kIsElementwise && pull(node.inputs[0], cuts);
   }
-  bool pull(const Linear&, const Node& node, const RankCut& cut) {
-    return pull_rows(node.inputs[1], cut, 1) &&
-           (node.inputs.size() < 3 || pull_rows(node.inputs[2], cut, 1));
+  bool pull(const Linear&, const Node& node, const RankCuts& cuts) {
+    return pull_rows(node.inputs[1], cuts, 1) &&
+           (node.inputs.size() < 3 || pull_rows(node.inputs[2], cuts, 1));
   }
-  bool pull(const ExpertLinear& op, const Node& node, const RankCut& cut) {
+  bool pull(const ExpertLinear& op, const Node& node, const RankCuts& cuts) {
     const bool reads_rows = at(node.inputs[0]).shape[1] == at(node.inputs[1]).shape[1];
-    return reads_rows && pull_rows(node.inputs[1], cut, op.experts) &&
-           (node.inputs.size() < 4 || pull_rows(node.inputs[3], cut, op.experts));
+    return reads_rows && pull_rows(node.inputs[1], cuts, op.experts) &&
+           (node.inputs.size() < 4 || pull_rows(node.inputs[3], cuts, op.experts));
   }
-  bool pull(const Glu& op, const Node& node, const RankCut& cut) {
+  bool pull(const Glu& op, const Node& node, const RankCuts& cuts) {
     return op.first == 0 && at(node.inputs[0]).shape == at(node.inputs[1]).shape &&
-           pull(node.inputs[0], cut) && pull(node.inputs[1], cut);
+           pull(node.inputs[0], cuts) && pull(node.inputs[1], cuts);
   }
-  bool pull(const Add&, const Node& node, const RankCut& cut) {
-    return pull(node.inputs[0], cut) && pull(node.inputs[1], cut);
+  bool pull(const Add&, const Node& node, const RankCuts& cuts) {
+    return pull(node.inputs[0], cuts) && pull(node.inputs[1], cuts);
   }
-  bool pull(const RmsNorm&, const Node& node, const RankCut& cut) {
+  bool pull(const RmsNorm&, const Node& node, const RankCuts& cuts) {
     const uint32_t width = uint32_t(at(node.inputs[1]).shape[0]);
-    return has_whole(cut, width) && pull(node.inputs[0], cut);
+    return has_whole(cuts, width) && pull(node.inputs[0], cuts);
   }
-  bool pull(const Rope& op, const Node& node, const RankCut& cut) {
-    return has_whole(cut, op.head_dim) && pull(node.inputs[0], cut);
+  bool pull(const Rope& op, const Node& node, const RankCuts& cuts) {
+    return has_whole(cuts, op.head_dim) && pull(node.inputs[0], cuts);
   }
-  bool pull(const Attention&, const Node& node, const RankCut& cut) {
+  bool pull(const Attention&, const Node& node, const RankCuts& cuts) {
     const TensorDesc& cache = at(node.inputs[1]);
     const uint32_t width = uint32_t(cached_head_dim(cache.dtype, cache.shape));
-    if (!heads_ || own_.has_attention || cut != heads_->queries.times(width)) return false;
+    if (!heads_ || own_.has_attention || cuts != RankCuts{heads_->queries.times(width)})
+      return false;
     own_.has_attention = true;
-    if (!pull(node.inputs[0], cut) || !pull_cache(node.inputs[1], heads_->keys, width)) {
+    if (!pull(node.inputs[0], cuts) || !pull_cache(node.inputs[1], heads_->keys, width)) {
       return false;
     }
     if (node.inputs.size() < 4 || at(node.inputs[3]).dtype == DType::kU32) return true;
     // Sinks, a number for each head; a bias by distance has them as columns.
-    return at(node.inputs[3]).shape.size() == 1 && pull_rows(node.inputs[3], heads_->queries, 1);
+    return at(node.inputs[3]).shape.size() == 1 && pull_rows(node.inputs[3], {heads_->queries}, 1);
   }
 
-  static bool has_whole(const RankCut& cut, uint32_t width) {
-    return cut.each % width == 0 && cut.group % width == 0 && cut.step % width == 0;
+  bool pull(const LatentAttention&, const Node& node, const RankCuts& cuts) {
+    if (!heads_ || own_.has_attention) return false;
+    own_.has_attention = true;
+    const auto of = [&](ValueId id) {
+      return RankCuts{heads_->queries.times(uint32_t(at(id).shape[1]) / heads_->queries.total)};
+    };
+    return cuts == of(node.inputs[0]) && pull(node.inputs[0], of(node.inputs[0])) &&
+           pull(node.inputs[1], of(node.inputs[1]));
+  }
+  bool pull(const HeadLinear& op, const Node& node, const RankCuts& cuts) {
+    const auto width = [&](ValueId id) { return uint32_t(at(id).shape[1]) / op.heads; };
+    if (!heads_ || op.heads != heads_->queries.total ||
+        cuts != RankCuts{heads_->queries.times(width(node.outputs[0]))}) {
+      return false;
+    }
+    own_.ops[index_of(node)] =
+        HeadLinear{.heads = heads_->queries.each, .transposed = op.transposed};
+    const uint32_t rows = uint32_t(at(node.inputs[1]).shape[0]) / op.heads;
+    return pull_rows(node.inputs[1], {heads_->queries.times(rows)}, 1) &&
+           pull(node.inputs[0], {heads_->queries.times(width(node.inputs[0]))});
+  }
+  bool pull(const GatedDelta& op, const Node& node, const RankCuts& cuts) {
+    const TensorDesc& state = at(node.inputs[3]);
+    const auto keys = uint32_t(state.shape[1]), values = uint32_t(state.shape[2]);
+    const uint32_t heads = uint32_t(state.shape[0]);
+    const bool is_exact =
+        at(node.inputs[0]).shape[1] == Dim{2} * Dim{op.key_heads * keys} + Dim{heads * values} &&
+        at(node.inputs[1]).shape[1] == Dim{2} * Dim{heads};
+    if (!heads_ || own_.has_attention || !is_exact ||
+        cuts != RankCuts{heads_->queries.times(values)} ||
+        !std::holds_alternative<Weight>(at(node.inputs[2]).recipe)) {
+      return false;
+    }
+    own_.has_attention = true;
+    own_.elements[node.inputs[2]] = heads_->queries;
+    own_.matrices[node.inputs[3]] = own_.matrices[node.outputs[1]] = heads_->queries;
+    GatedDelta own = op;
+    own.key_heads = heads_->keys.each;
+    own_.ops[index_of(node)] = own;
+    const RankCut key = heads_->keys.times(keys);
+    return pull(node.inputs[0], {key, key, heads_->queries.times(values)}) &&
+           pull(node.inputs[1], {heads_->queries, heads_->queries});
+  }
+  bool pull(const ShortConv& op, const Node& node, const RankCuts& cuts) {
+    own_.columns[node.inputs[2]] = own_.columns[node.outputs[1]] = cuts;
+    RankCuts read = cuts;
+    for (int more = 0; op.gated && more < 2; ++more) {
+      read.insert(read.end(), cuts.begin(), cuts.end());
+    }
+    return pull(node.inputs[0], read) && pull_rows(node.inputs[1], cuts, 1) &&
+           (node.inputs.size() < 4 || pull_rows(node.inputs[3], cuts, 1));
+  }
+
+  size_t index_of(const Node& node) const { return size_t(&node - graph_.nodes.data()); }
+
+  static bool has_whole(const RankCuts& cuts, uint32_t width) {
+    return std::ranges::all_of(cuts, [&](const RankCut& cut) {
+      return cut.each % width == 0 && cut.group % width == 0 && cut.step % width == 0;
+    });
   }
 
   bool pull_cache(ValueId id, const RankCut& cut, uint32_t width) {
@@ -181,17 +249,18 @@ class Finder {
     const Node& node = graph_.nodes[*maker];
     if (!std::holds_alternative<KvAppend>(node.op)) return false;
     own_.nodes.insert(*maker);
-    return pull(node.inputs[0], cut.times(width)) && pull(node.inputs[1], cut.times(width)) &&
+    return pull(node.inputs[0], {cut.times(width)}) && pull(node.inputs[1], {cut.times(width)}) &&
            pull_cache(node.inputs[2], cut, width);
   }
 
-  bool pull_rows(ValueId id, const RankCut& cut, uint32_t experts) {
+  bool pull_rows(ValueId id, const RankCuts& cuts, uint32_t experts) {
     const TensorDesc& constant = at(id);
-    if (constant.storage != Storage::kConstant || !has_simple_rows(constant, experts)) return false;
-    if (uint64_t(constant.shape[0]) != uint64_t{experts} * cut.total) return false;
-    const auto [place, is_new] = own_.rows.emplace(id, cut);
+    if (constant.storage != Storage::kConstant || !can_cut_rows(constant, cuts, experts)) {
+      return false;
+    }
+    const auto [place, is_new] = own_.rows.emplace(id, cuts);
     if (experts > 1) own_.experts[id] = experts;
-    return is_new || place->second == cut;
+    return is_new || place->second == cuts;
   }
 
   /// Whether nobody else reads what is cut.
@@ -204,8 +273,8 @@ class Finder {
     const auto all = [&](const auto& values) {
       return std::ranges::all_of(values, [&](const auto& one) { return is_within(one.first); });
     };
-    return all(own_.columns) && all(own_.rows) && all(own_.heads) &&
-           own_.has_attention == heads_.has_value();
+    return all(own_.columns) && all(own_.rows) && all(own_.heads) && all(own_.elements) &&
+           all(own_.matrices) && own_.has_attention == heads_.has_value();
   }
 
   const Graph& graph_;

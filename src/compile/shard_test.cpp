@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/text.h"
 
 namespace tokamak {
@@ -142,6 +144,101 @@ TEST(Shard, GraphsOfOneProgramShareStates) {
   EXPECT_EQ(both.error().message,
             "The state \"kv\" would be cut in another way for other steps of the model: it runs on "
             "one GPU only.");
+}
+
+/// A layer of the gated delta rule with 2 heads of keys, each for 2 of values.
+constexpr std::string_view kRecurrence = R"(input  @t: u32[T]
+const  @table: bf16[40,48] = weight "table"
+const  @qkv: bf16[64,48] = weight "qkv"
+const  @z: bf16[32,48] = weight "z"
+const  @ab: bf16[8,48] = concat "a"[0:4] "b"[0:4]
+const  @taps: f32[64,4] = weight "taps"
+const  @rates: f32[2,4] = concat "A_log" "bias"
+const  @norm: f32[8] = weight "norm"
+const  @out: bf16[48,32] = weight "out"
+state  @conv: f32[3,64]
+state  @delta: f32[4,8,8]
+%0: f32[T,48] = embed @t, @table {scale=1}
+%1: f32[T,64] = linear %0, @qkv
+%2: f32[T,32] = linear %0, @z
+%3: f32[T,8] = linear %0, @ab
+%4: f32[T,64], %5: f32[3,64] = short_conv %1, @taps, @conv {activation=silu, gated=false}
+%6: f32[T,32], %7: f32[4,8,8] = gated_delta %4, %3, @rates, @delta {key_heads=2, tiled=false, negated=false}
+%8: f32[T,32] = rms_norm %6, @norm {eps=1e-06}
+%9: f32[T,32] = glu %2, %8 {activation=silu, first=0}
+%10: f32[T,48] = linear %9, @out
+%11: f32[T,48] = add %0, %10
+return %11
+)";
+
+TEST(Shard, RecurrencesAreCutByHeads) {
+  const auto graph = parse_graph(kRecurrence);
+  ASSERT_TRUE(graph) << graph.error().message;
+  const Graph cut = shard(*graph, 2);
+  ASSERT_TRUE(verify(cut)) << verify(cut).error().message;
+  const std::string text = to_text(cut);
+  for (const std::string_view part :
+       {R"(@qkv/ranks: bf16[32,48] = concat "qkv"[0:8] ~cut=8,8,1,0,16 )"
+        R"("qkv"[16:24] ~cut=8,8,1,0,16 "qkv"[32:48] ~cut=16,16,1,0,32)",
+        R"(@ab/ranks: bf16[4,48] = concat "a"[0:2] ~cut=2,2,1,0,4 "b"[0:2] ~cut=2,2,1,0,4)",
+        R"(@rates/ranks: f32[2,2] = concat "A_log" "bias" columns ~cut=2,2,1,0,4)",
+        "state  @conv: f32[3,32]", "state  @delta: f32[2,8,8]", "gated_delta", "key_heads=1",
+        "all_reduce"}) {
+    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
+  }
+  EXPECT_EQ(to_text(shard(*graph, 3)).find("all_reduce"), text.npos) << "heads stay together";
+  std::string tiled(kRecurrence);
+  tiled.replace(tiled.find("tiled=false"), 11, "tiled=true");
+  EXPECT_EQ(to_text(shard(*parse_graph(tiled), 2)).find("all_reduce"), text.npos);
+}
+
+/// Attention of 2 heads to latents of 16 and 4, whose queries lie in one tensor by heads of 12.
+constexpr std::string_view kLatents = R"(input  @t: u32[T]
+input  @pages: u32[4]
+const  @table: bf16[40,48] = weight "table"
+const  @still: bf16[16,48] = concat "q"[0:8] "q"[12:20]
+const  @turned: bf16[8,48] = concat "q"[8:12] "q"[20:24]
+const  @keys: bf16[16,16] = concat "kv"[0:8] "kv"[16:24]
+const  @values: bf16[16,16] = concat "kv"[8:16] "kv"[24:32]
+const  @latent: bf16[16,48] = weight "latent"
+const  @turn: bf16[4,48] = weight "turn"
+const  @out: bf16[48,16] = weight "out"
+state  @kv: f32[64,20]
+%0: f32[T,48] = embed @t, @table {scale=1}
+%1: f32[T,16] = linear %0, @still
+%2: f32[T,8] = linear %0, @turned
+%3: f32[T,16] = linear %0, @latent
+%4: f32[T,4] = linear %0, @turn
+%5: f32[T,32] = head_linear %1, @keys {heads=2, transposed=true}
+%6: f32[64,20] = latent_append %3, %4, @kv, @pages {rank=16}
+%7: f32[T,32] = latent_attention %5, %2, %6, @pages {scale=0.3}
+%8: f32[T,16] = head_linear %7, @values {heads=2, transposed=false}
+%9: f32[T,48] = linear %8, @out
+return %9
+)";
+
+TEST(Shard, AttentionToLatentsIsCutByHeads) {
+  const auto graph = parse_graph(kLatents);
+  ASSERT_TRUE(graph) << graph.error().message;
+  const Graph cut = shard(*graph, 2);
+  ASSERT_TRUE(verify(cut)) << verify(cut).error().message;
+  const std::string text = to_text(cut);
+  for (const std::string_view part :
+       {R"(@still/ranks: bf16[8,48] = concat "q"[0:8] ~cut=12,12,1,0,24)",
+        R"(@turned/ranks: bf16[4,48] = concat "q"[8:12] ~cut=12,12,1,0,24)",
+        R"(@values/ranks: bf16[8,16] = concat "kv"[8:16] ~cut=16,16,1,0,32)",
+        "state  @kv: f32[64,20]", "head_linear %7, @values/ranks {heads=1"}) {
+    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
+  }
+  const TensorDesc second =
+      of_rank(*std::ranges::find(cut.values, "keys/ranks", &TensorDesc::name), 1);
+  const auto* keys = std::get_if<Weight>(&second.recipe);
+  ASSERT_NE(keys, nullptr);
+  EXPECT_EQ(keys->parts.front().first_row, 16u);
+  EXPECT_EQ(keys->parts.front().zeros, 0u);
+  std::string apart(kLatents);
+  apart.replace(apart.find("\"q\"[20:24]"), 10, "\"p\"[20:24]");
+  EXPECT_EQ(to_text(shard(*parse_graph(apart), 2)).find("all_reduce"), text.npos);
 }
 
 TEST(RankCut, RowsThatAreNotThereAreZeros) {

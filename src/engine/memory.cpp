@@ -212,11 +212,11 @@ bool leave_on_host(Plan& plan, uint64_t limit) {
 std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options) {
   const Footprint needed = footprint(compiled.main.plan);
   const uint64_t positions = cache_pool(compiled.main.plan).pages * kPageTokens;
-  std::string text =
-      fmt::format("Memory: {} of weights, {} of cache for {} positions ({}), {} of activations",
-                  bytes_text(needed.constants), bytes_text(needed.states),
-                  positions == 0 ? compiled.context : positions, cache_type(compiled.main.plan),
-                  bytes_text(needed.activations + needed.other));
+  std::string text = fmt::format(
+      "Memory{}: {} of weights, {} of cache for {} positions ({}), {} of activations",
+      options.called.empty() ? "" : " of " + options.called, bytes_text(needed.constants),
+      bytes_text(needed.states), positions == 0 ? compiled.context : positions,
+      cache_type(compiled.main.plan), bytes_text(needed.activations + needed.other));
   if (compiled.tower) {
     text += fmt::format(", {} for images", bytes_text(tower_bytes(compiled)));
   }

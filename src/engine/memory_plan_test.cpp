@@ -132,7 +132,10 @@ TEST_F(MemoryPlan, WhatIsTakenIsToldInALine) {
   options.free_memory = 8 * kMiB;
   const std::string text = memory_text(*compiled, options);
   EXPECT_NE(text.find("of cache for 512 positions (f32), "), std::string::npos) << text;
+  EXPECT_TRUE(text.starts_with("Memory: ")) << text;
   EXPECT_TRUE(text.ends_with("of activations; 8.00 MiB free.")) << text;
+  options.called = "chat";
+  EXPECT_TRUE(memory_text(*compiled, options).starts_with("Memory of chat: "));
 }
 
 /// Weights that CUDA's kernels read over the bus.

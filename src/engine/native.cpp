@@ -7,9 +7,11 @@
 #include "backend/cuda/device.h"
 #include "backend/group.h"
 #include "backend/webgpu/adapters.h"
+#include "base/bytes_text.h"
 #include "base/environment.h"
 #include "base/system/folders.h"
 #include "base/system/path_text.h"
+#include "engine/choose_gpus.h"
 #include "engine/engine.h"
 #include "engine/files/gguf_files.h"
 #include "engine/files/nemo_files.h"
@@ -395,6 +397,49 @@ Result<std::shared_ptr<ModelFiles>> read_draft(const OpenOptions& options) {
   return std::make_shared<ModelFiles>(std::move(files));
 }
 
+/// Bytes that the weights take on a device.
+uint64_t weight_bytes(const TensorFile& tensors, const std::string& quantize) {
+  const double bits = quantize == "q4" ? 4.5 : quantize == "q8" ? 8.5 : 0;
+  uint64_t bytes = 0;
+  for (const TensorInfo& tensor : tensors.tensors()) {
+    const bool is_quantized = bits != 0 && !is_packed(tensor.dtype) && tensor.shape.size() > 1;
+    bytes += is_quantized ? uint64_t(double(tensor.elements()) * bits / 8) : tensor.bytes;
+  }
+  return bytes;
+}
+
+/// The backend that the options name; where they name no device, and a CUDA device has no room for
+/// the weights, as many of those as have. Then `options` name them.
+Result<std::unique_ptr<Backend>> open_with_room(const TensorFile& tensors, OpenOptions& options) {
+  TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
+  if (backend->device().backend != BackendKind::kCuda || options.device || !options.gpus.empty()) {
+    return backend;
+  }
+  OpenOptions of_one = options;
+  if (of_one.free_memory == 0) of_one.free_memory = free_memory(*backend);
+  TOK_TRY(const std::optional<uint64_t> room, memory_limit(of_one, backend->device()));
+  TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
+  const uint64_t needed = weight_bytes(tensors, options.quantize);
+  const std::vector<uint32_t> gpus =
+      room ? gpus_for(needed, *room, 0, devices) : std::vector<uint32_t>();
+  if (gpus.empty()) return backend;
+  auto together = [&]() -> Result<std::unique_ptr<Backend>> {
+    TOK_TRY(check_cuda_links(gpus));
+    OpenOptions all = options;
+    all.gpus = gpus;
+    return open_backend(all);
+  }();
+  if (together) options.gpus = gpus;
+  if (options.notice) {
+    options.notice(fmt::format(
+        "The model's weights take {}, and a GPU has room for {}: {}", bytes_text(needed),
+        bytes_text(*room),
+        together ? fmt::format("it runs on the CUDA devices {} (--gpus).", fmt::join(gpus, ", "))
+                 : together.error().message));
+  }
+  return together ? std::move(together) : std::move(backend);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
@@ -402,11 +447,11 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(ModelFiles files, read_model_files(path));
   TOK_TRY(files.adapters, read_adapters(options.adapters));
   TOK_TRY(files.draft, read_draft(options));
-  TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   OpenOptions own = options;
   const auto notice = [&](const std::string& text) {
     if (options.notice) options.notice(text);
   };
+  TOK_TRY(std::unique_ptr<Backend> backend, open_with_room(files.tensors, own));
   std::string problem;
   if (backend->device().backend != BackendKind::kCpu) problem = cache_problem();
   if (!problem.empty())
@@ -423,9 +468,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     };
   }
   if (backend->device().backend != BackendKind::kCpu && !options.reopen) {
-    own.reopen = [again = device_options(options, backend->device())] {
-      return open_backend(again);
-    };
+    own.reopen = [again = device_options(own, backend->device())] { return open_backend(again); };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
   if (engine && problem.empty()) {

@@ -22,6 +22,8 @@ class PlayQueue {
   /// Samples taken of those that were added since the last stop().
   uint64_t played() const { return played_; }
   bool is_empty() const { return samples_.empty(); }
+  /// Samples that wait.
+  size_t size() const { return samples_.size(); }
 
  private:
   uint32_t rate_;

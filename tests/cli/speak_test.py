@@ -176,7 +176,7 @@ class Speak(Cli):
         self.refused(2, "--file does not go with TEXT", "speak", self.model, "Hello", "-f", "x.txt", *to)
         self.refused(2, "does not follow from its name", "speak", self.model, "Hello", "-o", "c.doc", *CPU)
         self.refused(2, "--format", "speak", self.model, "Hello", *to, "--format", "aac")
-        self.refused(2, "--output is missing", "speak", self.model, "Hello", *CPU)
+        self.refused(2, "--format is of a file", "speak", self.model, "Hello", "--format", "wav", *CPU)
         self.refused(3, "No such file", "speak", self.model, "-f", self.path("none.txt"), *to)
         self.refused(3, "none.json", "speak", self.model, "Hello", "--voice", self.path("none.json"), *to)
         self.refused(6, "cannot be written", "speak", self.model, "Hello", "-o", self.path("no/c.wav"), *CPU)

@@ -216,7 +216,7 @@ class Transcribe(Cli):
         self.refused(2, ['"xx"', "de, en, fr"], "transcribe", self.whisper, wav, "--language", "xx", *CPU)
         self.refused(2, "expected text, json, srt or vtt", "transcribe", self.moonshine, wav, "--format", "doc", *CPU)
         self.refused(2, "give one FILE", "transcribe", self.moonshine, wav, wav, "--format", "srt", *CPU)
-        self.refused(2, "FILE is missing", "transcribe", self.moonshine, *CPU)
+        self.refused(2, "give a FILE, - for standard input", "transcribe", self.moonshine, *CPU)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ typedef unsigned int u32;
 typedef int i32;
 typedef float f32;
 typedef unsigned short u16;
+typedef unsigned long long u64;
 
 constexpr u32 kSubgroupLanes = 32;
 
@@ -61,6 +62,18 @@ DEVICE T atomic_max(T* to, T value) { return exchanged(to, value < *to ? *to : v
 DEVICE void signal_rank(u32* to, u32 turn) { __atomic_store_n(to, turn, __ATOMIC_RELEASE); }
 DEVICE void await_rank(const u32* at, u32 turn) {
   while (i32(__atomic_load_n(at, __ATOMIC_ACQUIRE) - turn) < 0) machine->let_others_run();
+}
+DEVICE void put_rank(u32* to, u32 a, u32 b, u32 turn) {
+  __atomic_store_n(reinterpret_cast<u64*>(to), a | u64(turn) << 32, __ATOMIC_RELAXED);
+  __atomic_store_n(reinterpret_cast<u64*>(to) + 1, b | u64(turn) << 32, __ATOMIC_RELAXED);
+}
+DEVICE void take_rank(const u32* at, u32 turn, u32* values) {
+  for (u32 i = 0; i < 2; ++i) {
+    const u64* const half = reinterpret_cast<const u64*>(at) + i;
+    u64 found = __atomic_load_n(half, __ATOMIC_RELAXED);
+    for (; u32(found >> 32) != turn; found = __atomic_load_n(half, __ATOMIC_RELAXED)) machine->let_others_run();
+    values[i] = u32(found);
+  }
 }
 
 DEVICE u16 f16_bits(f32 value) { return __builtin_bit_cast(u16, _Float16(value)); }

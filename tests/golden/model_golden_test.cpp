@@ -184,10 +184,10 @@ INSTANTIATE_TEST_SUITE_P(
     Ranks, ModelGolden,
     testing::ValuesIn(in_turn(kAllNames, {{"cpu_2_ranks"}, {"cpu_3_ranks"}, {"cpu_4_ranks"}})),
     case_name);
-/// One of each kind that is cut in another way: dense, experts, with a bias, packed.
+/// One of each kind that is cut in another way: dense, experts, with a bias, packed, recurrent.
 INSTANTIATE_TEST_SUITE_P(CudaRanks, ModelGolden,
                          testing::Combine(testing::Values("llama_untied", "qwen3_moe", "gpt_oss",
-                                                          "llama_mlx4_g64"),
+                                                          "llama_mlx4_g64", "qwen3_5_text"),
                                           testing::ValuesIn(cuda_ranks())),
                          case_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ModelGolden);

@@ -139,6 +139,9 @@ const std::vector<DeviceSetup>& rank_setups() {
     const auto devices = list_cuda_devices();
     if (devices && devices->size() >= 2) {
       found.push_back({"cuda_2_ranks", ranks("cuda", "f16", 2), kF16Cache});
+      OpenOptions meet = ranks("cuda", "f16", 2);
+      meet.forced.emplace("all_reduce", "all_reduce.cuda");
+      found.push_back({"cuda_2_ranks_that_meet", std::move(meet), kF16Cache});
     }
     return found;
   }();

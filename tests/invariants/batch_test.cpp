@@ -98,8 +98,8 @@ TEST_P(BatchInvariant, GivesTheVeryNumbersWhateverRunsBesideOrIsGuessed) {
   EXPECT_EQ(logprobs, before);
 }
 
-const std::string kModels[] = {"gemma3_hub",       "gemma4_moe",    "gemma4_ple",   "lfm2",
-                               "llama_tied_rope3", "phi3_longrope", "qwen3_5_text", "qwen3_moe"};
+const std::string kModels[] = {"gemma3_hub",       "gemma4_moe",    "gemma4_ple", "qwen3_5_text",
+                               "llama_tied_rope3", "phi3_longrope", "lfm2",       "qwen3_moe"};
 
 INSTANTIATE_TEST_SUITE_P(
     Models, Batch,

@@ -118,5 +118,25 @@ TEST_F(CudaEngine, OfTwoRanksNamesDevicesWithoutALink) {
       << engine.error().message;
 }
 
+/// The whole model takes 417 KiB.
+TEST_F(CudaEngine, IsOfTwoRanksWhereOneDeviceHasNoRoom) {
+  ::setenv(kEmulatedDevices, "2", 1);
+  std::string notices;
+  OpenOptions options{.model = model_folder("llama_untied"), .backend = "cuda", .context = 64};
+  options.memory = "400KiB";
+  options.self_test = false;
+  options.notice = [&](std::string_view text) { notices += text; };
+  const auto engine = Engine::open(options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_EQ((*engine)->device().ranks, 2u);
+  EXPECT_NE(notices.find("a GPU has room for 400.00 KiB: it runs on the CUDA devices 0, 1"),
+            std::string::npos)
+      << notices;
+  ::setenv(kEmulatedPeers, "0", 1);
+  notices.clear();
+  EXPECT_FALSE(Engine::open(options));
+  EXPECT_NE(notices.find("cannot read each other's memory"), std::string::npos) << notices;
+}
+
 }  // namespace
 }  // namespace tokamak::golden

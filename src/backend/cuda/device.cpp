@@ -104,6 +104,19 @@ uint64_t bit_of(Device device) {
   return uint64_t{1} << (device % 64);
 }
 
+/// Errors: `reader` cannot read the memory of `owner`.
+Result<void> check_link(const Driver& driver, Device reader, Device owner) {
+  int possible = 0;
+  TOK_TRY(checked(driver, driver.api.peers_possible(&possible, reader, owner),
+                  "The devices' link is not described"));
+  if (possible != 0) return {};
+  return unsupported(
+      "CUDA devices {} and {} cannot read each other's memory, as they must to run a model "
+      "together: they have no NVLink, and no peer access over PCIe (`nvidia-smi topo -p2p r` shows "
+      "why).",
+      reader, owner);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const CudaOptions& options) {
@@ -171,16 +184,7 @@ Result<void> CudaDevice::enter() {
 }
 
 Result<void> CudaDevice::reach(const CudaDevice& other) {
-  int possible = 0;
-  TOK_TRY(check(driver_.api.peers_possible(&possible, device_, other.device_),
-                "The devices' link is not described"));
-  if (possible == 0) {
-    return unsupported(
-        "CUDA devices {} and {} cannot read each other's memory, as they must to run a model "
-        "together: they have no NVLink, and no peer access over PCIe (`nvidia-smi topo -p2p r` "
-        "shows why).",
-        device_, other.device_);
-  }
+  TOK_TRY(check_link(driver_, device_, other.device_));
   const Status enabled = driver_.api.peers_enable(other.context_, 0);
   if (enabled == Status::kPeersAlready) return {};
   return check(enabled, "A device cannot read another one's memory");
@@ -212,6 +216,17 @@ Result<std::vector<CudaDeviceEntry>> list_cuda_devices() {
     all.push_back(std::move(entry));
   }
   return all;
+}
+
+Result<void> check_cuda_links(std::span<const uint32_t> devices) {
+  const Result<cuda::Driver>& driver = cuda::driver();
+  if (!driver) return Failure(driver.error());
+  for (const uint32_t reader : devices) {
+    for (const uint32_t owner : devices) {
+      if (reader != owner) TOK_TRY(cuda::check_link(*driver, int(reader), int(owner)));
+    }
+  }
+  return {};
 }
 
 Result<std::string> cuda_compiler_text() {

@@ -36,6 +36,8 @@ struct CudaDeviceEntry {
 
 /// Lists all CUDA devices in their order, or the reason why there are none.
 Result<std::vector<CudaDeviceEntry>> list_cuda_devices();
+/// Errors: two of them cannot read each other's memory.
+Result<void> check_cuda_links(std::span<const uint32_t> devices);
 /// "NVRTC 13.0 (/usr/local/cuda-13.0/lib/libnvrtc.so.13), cuBLASLt 13.1 (...)"; or why there is no
 /// NVRTC.
 Result<std::string> cuda_compiler_text();

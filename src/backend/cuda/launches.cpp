@@ -27,10 +27,10 @@ Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buf
   for (const uint32_t input : step.launch.again) add_operand(step.inputs[input]);
   if (step.launch.ranks == 0) return bound;
   TOK_CHECK(next == first_of_ranks(step));
-  constexpr uint64_t kBytes = kMeetingWords * sizeof(uint32_t);
-  add(meeting, kBytes);
+  const uint64_t bytes = meeting_words(step.launch.ranks) * sizeof(uint32_t);
+  add(meeting, bytes);
   for (uint32_t rank = 0; rank < step.launch.ranks; ++rank) add_operand(step.inputs[0]);
-  for (uint32_t rank = 0; rank < step.launch.ranks; ++rank) add(meeting, kBytes);
+  for (uint32_t rank = 0; rank < step.launch.ranks; ++rank) add(meeting, bytes);
   return bound;
 }
 

@@ -200,7 +200,7 @@ class CudaProgram : public Program {
   Result<void> make_meeting() {
     if (!has_step(plan_, has_ranks)) return {};
     TOK_TRY(device_->enter());
-    std::vector<uint32_t> words(kMeetingWords);
+    std::vector<uint32_t> words(meeting_words(plan_.ranks));
     words[0] = kNoRank;
     TOK_TRY(meeting_, DeviceMemory::make(device_, words.size() * sizeof(uint32_t), "the meeting"));
     return copy(meeting_.address(), std::as_bytes(std::span(words)));

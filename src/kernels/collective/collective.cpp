@@ -44,16 +44,24 @@ constexpr uint32_t kMaxGroups = 128;
 /// Parts that a lane of those reads at a time.
 constexpr uint32_t kHeld = 4;
 
-/// `columns` of a row; `last`: the ranks meet once more.
-Launch launch_of(const Problem& problem, uint32_t ranks, bool last, bool by_fours,
+bool goes_by_fours(const Problem& problem) {
+  return problem.outputs[0].shape[1] % 4 == 0;
+}
+
+/// Workgroups of which each lane has a part of the output, four columns or one.
+uint64_t groups_of(const Problem& problem, bool by_fours) {
+  const uint64_t columns = uint64_t(problem.outputs[0].shape[1]) / (by_fours ? 4 : 1);
+  return ceil_div<uint64_t>(problem.max_tokens * columns, kThreads);
+}
+
+/// `sources`: what comes between the parts' type and the entry point.
+Launch launch_of(const Problem& problem, uint32_t ranks, bool by_fours,
                  std::vector<std::string> sources) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]) / (by_fours ? 4 : 1);
-  const uint64_t parts = uint64_t{problem.max_tokens} * columns;
-  const uint64_t groups = std::clamp<uint64_t>(ceil_div<uint64_t>(parts, kThreads), 1, kMaxGroups);
+  const uint64_t groups = std::clamp<uint64_t>(groups_of(problem, by_fours), 1, kMaxGroups);
   const uint32_t first = uint32_t(1 + problem.inputs.size() + problem.outputs.size());
   sources.insert(sources.begin(), {by_fours ? "collective/fours.wgsl" : "collective/ones.wgsl",
-                                   "collective/meet.wgsl",
-                                   last ? "collective/meet_again.wgsl" : "collective/leave.wgsl"});
+                                   "collective/meeting.wgsl"});
   sources.emplace_back("wgsl/entry.wgsl");
   return {.constants = {{"RANKS", ranks},
                         {"MAX_GROUPS", kMaxMeetingGroups},
@@ -69,13 +77,36 @@ Launch launch_of(const Problem& problem, uint32_t ranks, bool last, bool by_four
           .ranks = ranks};
 }
 
+/// `last`: the ranks meet once more.
+const char* leave_source(bool last) {
+  return last ? "collective/meet_again.wgsl" : "collective/leave.wgsl";
+}
+
+const char* residual_source(const Problem& problem) {
+  return problem.inputs.size() == 2 ? "collective/residual.wgsl" : "collective/no_residual.wgsl";
+}
+
+std::string refuses_put(const Problem& problem, const DeviceInfo&) {
+  if (!goes_by_fours(problem)) return "its rows have no fours of columns";
+  if (groups_of(problem, true) > kMaxGroups) return "it has more rows than there is room for";
+  return "";
+}
+
+Launch all_reduce_put(const Problem& problem, const DeviceInfo&) {
+  const auto& op = problem.as<AllReduce>();
+  Launch launch = launch_of(problem, op.ranks, true,
+                            {residual_source(problem), "collective/all_reduce_put.wgsl"});
+  launch.constants.push_back({"PARTS", op.parts});
+  launch.constants.push_back({"INBOX", kArrivalWords});
+  launch.constants.push_back({"MAX_PUT_GROUPS", kMaxGroups});
+  return launch;
+}
+
 Launch all_reduce_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllReduce>();
-  const bool by_fours = problem.outputs[0].shape[1] % 4 == 0;
-  const bool adds = problem.inputs.size() == 2;
-  Launch launch = launch_of(problem, op.ranks, op.last, by_fours,
-                            {adds ? "collective/residual.wgsl" : "collective/no_residual.wgsl",
-                             "collective/all_reduce.wgsl"});
+  Launch launch = launch_of(problem, op.ranks, goes_by_fours(problem),
+                            {"collective/meet.wgsl", leave_source(op.last),
+                             residual_source(problem), "collective/all_reduce.wgsl"});
   launch.constants.push_back({"PARTS", op.parts});
   launch.constants.push_back({"HELD", launch.grid.x.count < kMaxGroups ? 1 : kHeld});
   return launch;
@@ -84,13 +115,20 @@ Launch all_reduce_launch(const Problem& problem, const DeviceInfo&) {
 Launch all_gather_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllGather>();
   const uint32_t own = uint32_t(problem.inputs[0].shape[1]);
-  const bool by_fours = problem.outputs[0].shape[1] % 4 == 0 && own % 4 == 0;
-  Launch launch = launch_of(problem, op.ranks, op.last, by_fours, {"collective/all_gather.wgsl"});
+  const bool by_fours = goes_by_fours(problem) && own % 4 == 0;
+  Launch launch =
+      launch_of(problem, op.ranks, by_fours,
+                {"collective/meet.wgsl", leave_source(op.last), "collective/all_gather.wgsl"});
   launch.constants.push_back({"OWN_COLUMNS", own / (by_fours ? 4 : 1)});
   return launch;
 }
 
 constexpr KernelVariant kCollectiveVariants[] = {
+    {.name = "all_reduce.cuda.put",
+     .op = op_index<AllReduce>(),
+     .backend = BackendKind::kCuda,
+     .refuses = refuses_put,
+     .launch = all_reduce_put},
     {.name = "all_reduce.cuda",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCuda,
@@ -110,6 +148,10 @@ constexpr KernelVariant kCollectiveVariants[] = {
 };
 
 }  // namespace
+
+uint32_t meeting_words(uint32_t ranks) {
+  return kArrivalWords + ranks * 2 * kMaxGroups * kThreads * 8;
+}
 
 std::span<const KernelVariant> collective_variants() {
   return kCollectiveVariants;

@@ -1,12 +1,5 @@
 // The meeting of ranks, which are devices that run one model together: group g of every rank waits
 // for group g of all others. What kernels before this one wrote on any rank can be read after it.
-//
-// A rank's meeting is its number, then how often each group has met, then for each rank and group
-// the last meeting that it has come to. A rank that is alone has a number beyond all ranks and
-// waits for nobody.
-@group(0) @binding(OWN_MEETING) var<storage, read_write> meeting: array<atomic<u32>>;
-@group(0) @binding(MEETING_OF) var<storage, read_write> meeting_of: binding_array<array<atomic<u32>>, RANKS>;
-
 fn arrival(rank: u32, group: u32) -> u32 {
   return 1u + (1u + rank) * MAX_GROUPS + group;
 }

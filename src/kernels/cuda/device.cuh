@@ -50,13 +50,29 @@ DEVICE u64 nanoseconds() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return now;
 }
+// Ends the kernel of a rank that has waited for another for 20 seconds.
+DEVICE void end_if_lost(u64 begin) {
+  if (nanoseconds() - begin > 20000000000ull) asm volatile("trap;");
+}
 DEVICE void await_rank(const u32* at, u32 turn) {
-  const u64 begin = nanoseconds();
-  for (;;) {
+  for (const u64 begin = nanoseconds();; end_if_lost(begin)) {
     u32 now;
     asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(now) : "l"(at) : "memory");
     if (i32(now - turn) >= 0) return;
-    if (nanoseconds() - begin > 20000000000ull) asm volatile("trap;");
+  }
+}
+// Each half of the 16 bytes arrives as a whole.
+DEVICE void put_rank(u32* to, u32 a, u32 b, u32 turn) {
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(to), "r"(a), "r"(turn), "r"(b) : "memory");
+}
+DEVICE void take_rank(const u32* at, u32 turn, u32* values) {
+  for (const u64 begin = nanoseconds();; end_if_lost(begin)) {
+    u32 first, second;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values[0]), "=r"(first), "=r"(values[1]), "=r"(second)
+                 : "l"(at)
+                 : "memory");
+    if (first == turn && second == turn) return;
   }
 }
 

@@ -347,6 +347,15 @@ DEVICE Buffers<T, kCount> buffers_at(const Bound& bound, u32 first, const char* 
 // `at` has come to it.
 DEVICE void signalRank(atomic<u32>& to, u32 turn) { signal_rank(&to.value, turn); }
 DEVICE void awaitRank(atomic<u32>& at, u32 turn) { await_rank(&at.value, turn); }
+// Two values with their turn, in four words from `to` on: who finds the turn has the values.
+DEVICE void putRank(atomic<u32>& to, vec2<f32> values, u32 turn) {
+  put_rank(&to.value, bitcast<u32>(values.x), bitcast<u32>(values.y), turn);
+}
+DEVICE vec2<f32> takeRank(atomic<u32>& at, u32 turn) {
+  u32 values[2];
+  take_rank(&at.value, turn, values);
+  return {bitcast<f32>(values[0]), bitcast<f32>(values[1])};
+}
 
 DEVICE void workgroupBarrier() { sync_workgroup(); }
 DEVICE void storageBarrier() { sync_workgroup(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "base/table.h"
 #include "report/support/known_drivers.h"
@@ -266,6 +267,28 @@ std::string device_text(const DeviceReport& report, bool kernels) {
   return out;
 }
 
+std::string links_text(const std::vector<CudaLink>& links) {
+  std::string out = "links between CUDA devices, for models that run on several (--gpus)\n";
+  for (const CudaLink& link : links) {
+    out +=
+        fmt::format("  {} from {}   {}\n", link.reader, link.owner,
+                    link.problem.empty() ? fmt::format("{:.0f} GB/s", link.bytes_per_second / 1e9)
+                                         : "none: " + link.problem);
+  }
+  return out;
+}
+
+Json links_json(const std::vector<CudaLink>& links) {
+  Json::Array all;
+  for (const CudaLink& link : links) {
+    Json json;
+    json.set("reader", link.reader).set("owner", link.owner);
+    json.set("bytes_per_second", std::round(link.bytes_per_second));
+    all.push_back(json.set("problem", link.problem.empty() ? Json() : Json(link.problem)));
+  }
+  return Json(std::move(all));
+}
+
 }  // namespace
 
 std::string device_number(const DeviceReport& report) {
@@ -298,6 +321,7 @@ std::string doctor_text(const DoctorReport& report, bool kernels) {
     out += fmt::format("CUDA is compiled by {}\n\n", report.cuda_compiler);
   }
   for (const DeviceReport& one : report.devices) out += device_text(one, kernels) + "\n";
+  if (!report.links.empty()) out += links_text(report.links) + "\n";
   for (const std::string& sentence : advice(report)) out += "* " + sentence + "\n";
   if (report.is_part) return out;
   const DeviceReport* chosen = nullptr;
@@ -342,6 +366,7 @@ Json doctor_json(const DoctorReport& report) {
   }
   for (const std::string& sentence : advice(report)) sentences.emplace_back(sentence);
   Json out;
+  out.set("links", links_json(report.links));
   out.set("healthy", report.healthy()).set("devices", std::move(devices));
   out.set("webgpu_problem", report.webgpu_problem.empty() ? Json() : Json(report.webgpu_problem));
   out.set("cuda_problem", report.cuda_problem.empty() ? Json() : Json(report.cuda_problem));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/links.h"
 #include "backend/cuda/visible.h"
 #include "engine/engine.h"
 #include "tune/self_test.h"
@@ -41,6 +42,7 @@ struct GraphicsSystem {
 
 struct DoctorReport {
   std::vector<DeviceReport> devices;        // WebGPU's in their order, then CUDA's, then the CPU
+  std::vector<CudaLink> links;              // between CUDA devices, for models that share them
   std::string webgpu_problem;               // why there is no WebGPU device at all
   std::string cuda_problem;                 // why CUDA is not used; "": it is, or nobody looked
   std::string cuda_compiler;                // which one is used

@@ -130,6 +130,11 @@ Result<uint32_t> examine_cuda(std::optional<uint32_t> only, DoctorReport& report
     one.place = std::move(entry.place);
     report.devices.push_back(std::move(one));
   }
+  if (!only && found->size() > 1) {
+    if (progress) progress("links between CUDA devices");
+    // A device that fails has said so above.
+    if (auto links = measure_cuda_links()) report.links = *std::move(links);
+  }
   return uint32_t(found->size());
 }
 

@@ -181,6 +181,10 @@ TEST(DoctorReport, TellsCudaDevicesApart) {
   EXPECT_TRUE(has(json, "\"cuda_visible_devices\": null"));
   report.devices.push_back(cuda_device(1));
   EXPECT_TRUE(has(doctor_text(report, false), "CUDA numbers its devices by speed"));
+  report.links = {{.reader = 0, .owner = 1, .bytes_per_second = 388e9},
+                  {.reader = 1, .owner = 0, .problem = "They have no link."}};
+  EXPECT_TRUE(has(doctor_text(report, false), "  0 from 1   388 GB/s\n  1 from 0   none: They"));
+  EXPECT_TRUE(has(doctor_json(report).dump(), "\"bytes_per_second\": 388000000000"));
   report.cuda_order = "PCI_BUS_ID";
   EXPECT_TRUE(advice(report).empty());
   report.devices[1].self_test.kernels.push_back({"add.cuda", 1, "element 0 is 1", ""});

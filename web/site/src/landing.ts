@@ -54,6 +54,14 @@ function bar(ms: number, longest: number): HTMLElement {
 
 /** Writes a story, and compares it with the one that its address is of. */
 async function write(story: Story): Promise<void> {
+  await writeStory(story).catch((error: unknown) => {
+    stop.hidden = true;
+    another.hidden = link.hidden = false;
+    showError(byId("main"), error);
+  });
+}
+
+async function writeStory(story: Story): Promise<void> {
   if (!engine) return;
   run?.cancel();
   const own = engine.generate(story.prompt, { maxTokens: story.tokens ?? TOKENS, seed: story.seed });

@@ -38,6 +38,7 @@ Result<std::vector<ServedModel>> named_models(const ModelFlags& flags,
       TOK_TRY(model.options.model, builtin_model_folder());
     }
     if (model.names.empty()) model.names.push_back(model_id(model.typed, model.options.model));
+    if (models.size() > 1) model.options.called = model.names.front();
     // Adapters are the first model's, and further names of it; so is the draft model.
     if (&model != &models.front()) {
       model.options.adapters.clear();

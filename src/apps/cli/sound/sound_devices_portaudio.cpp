@@ -1,5 +1,4 @@
-// The system's microphone and loudspeaker, by PortAudio. Each has a thread that waits for it.
-
+// The system's microphone and loudspeaker, by PortAudio.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -8,8 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/line/terminal.h"
 #include "apps/cli/sound/portaudio_library.h"
-#include "apps/cli/sound/sound_line.h"
+#include "apps/cli/sound/sound_devices.h"
 #include "base/system/terminal.h"
 #include "talk/play_queue.h"
 
@@ -18,92 +18,131 @@ namespace {
 
 constexpr double kLatency = 0.06;           // seconds, asked for
 constexpr unsigned kMomentsOfASecond = 50;  // that a thread waits for at once
+// Now and then somebody must look whether there was a Ctrl-C.
+constexpr std::chrono::milliseconds kLongestWait(50);
 
 Failure cannot(const PortAudio& api, const char* what, PaError error) {
   return fail(ErrorCode::kDevice, "{}: {}.", what, api.error_text(error));
 }
-
-struct Close {
-  const PortAudio* api;
-  void operator()(PaStream* stream) const { api->close_stream(stream); }
-};
-using Stream = std::unique_ptr<PaStream, Close>;
 
 PaError initialize(const PortAudio& api) {
   const SilentErrors silent;  // ALSA and JACK write there what they do not find
   return api.initialize();
 }
 
-/// PortAudio as a whole, for as long as it lives.
-struct Library {
-  explicit Library(const PortAudio& functions) : api(functions), status(initialize(functions)) {}
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (status == paNoError) api.terminate();
+/// A stream of the default device, and PortAudio for as long as it lives.
+class Stream {
+ public:
+  static Result<std::unique_ptr<Stream>> open(bool is_input, uint32_t rate) {
+    TOK_TRY(const PortAudio* const api, portaudio());
+    std::unique_ptr<Stream> own(new Stream(*api));
+    if (own->status_ != paNoError) return cannot(*api, "There is no sound", own->status_);
+    TOK_TRY(own->start(is_input, rate));
+    return own;
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    if (stream_ != nullptr) api_.close_stream(stream_);
+    if (status_ == paNoError) api_.terminate();
   }
 
-  const PortAudio& api;
-  PaError status;
+  /// Fills `samples`. Errors: the device has stopped.
+  Result<void> read(std::span<float> samples) {
+    const PaError error = api_.read_stream(stream_, samples.data(), samples.size());
+    if (error == paNoError || error == paInputOverflowed) return {};
+    return cannot(api_, "The microphone has stopped", error);
+  }
+  Result<void> write(std::span<const float> samples) {
+    const PaError error = api_.write_stream(stream_, samples.data(), samples.size());
+    if (error == paNoError || error == paOutputUnderflowed) return {};
+    return cannot(api_, "The loudspeaker has stopped", error);
+  }
+  /// Seconds from a sample's write() until it is audible.
+  double output_latency() const { return api_.stream_info(stream_)->outputLatency; }
+
+ private:
+  explicit Stream(const PortAudio& api) : api_(api), status_(initialize(api)) {}
+
+  Result<void> start(bool is_input, uint32_t rate) {
+    const PaDeviceIndex device =
+        is_input ? api_.default_input_device() : api_.default_output_device();
+    if (device == paNoDevice) {
+      return fail(ErrorCode::kDevice, "There is no {}; {}.",
+                  is_input ? "microphone" : "loudspeaker",
+                  is_input ? "name a recording instead, for talk by --input"
+                           : "name a file for the sound instead, by --output");
+    }
+    const PaStreamParameters parameters = {.device = device,
+                                           .channelCount = 1,
+                                           .sampleFormat = paFloat32,
+                                           .suggestedLatency = kLatency,
+                                           .hostApiSpecificStreamInfo = nullptr};
+    const PaError opened = api_.open_stream(&stream_, is_input ? &parameters : nullptr,
+                                            is_input ? nullptr : &parameters, rate,
+                                            rate / kMomentsOfASecond, paNoFlag, nullptr, nullptr);
+    const char* const what =
+        is_input ? "The microphone cannot be opened" : "The loudspeaker cannot be opened";
+    if (opened != paNoError) return cannot(api_, what, opened);
+    const PaError started = api_.start_stream(stream_);
+    if (started != paNoError) return cannot(api_, what, started);
+    return {};
+  }
+
+  const PortAudio& api_;
+  PaError status_;  // of its start
+  PaStream* stream_ = nullptr;
 };
 
-Result<Stream> open_stream(const PortAudio& api, bool is_input, uint32_t rate) {
-  const char* const what =
-      is_input ? "The microphone cannot be opened" : "The loudspeaker cannot be opened";
-  const PaDeviceIndex device = is_input ? api.default_input_device() : api.default_output_device();
-  if (device == paNoDevice) {
-    return fail(ErrorCode::kDevice, "There is no {}; `--input FILE --output FILE` needs none.",
-                is_input ? "microphone" : "loudspeaker");
-  }
-  const PaStreamParameters parameters = {.device = device,
-                                         .channelCount = 1,
-                                         .sampleFormat = paFloat32,
-                                         .suggestedLatency = kLatency,
-                                         .hostApiSpecificStreamInfo = nullptr};
-  PaStream* stream = nullptr;
-  const PaError opened =
-      api.open_stream(&stream, is_input ? &parameters : nullptr, is_input ? nullptr : &parameters,
-                      rate, rate / kMomentsOfASecond, paNoFlag, nullptr, nullptr);
-  if (opened != paNoError) return cannot(api, what, opened);
-  Stream own(stream, Close{&api});
-  if (const PaError started = api.start_stream(stream); started != paNoError) {
-    return cannot(api, what, started);
-  }
-  return own;
-}
-
-class DeviceLine final : public SoundLine {
+class DeviceMicrophone final : public Microphone {
  public:
-  DeviceLine(std::unique_ptr<Library> library, Stream input, Stream output, uint32_t rate)
-      : library_(std::move(library)),
-        api_(library_->api),
-        input_(std::move(input)),
-        output_(std::move(output)),
-        rate_(rate),
-        queue_(rate),
-        latency_(uint64_t(api_.stream_info(output_.get())->outputLatency * rate)),
-        listens_([this] { listen(); }),
-        plays_([this] { play_on(); }) {}
-  DeviceLine(const DeviceLine&) = delete;
-  DeviceLine& operator=(const DeviceLine&) = delete;
-  ~DeviceLine() override {
-    {
-      const std::scoped_lock lock(mutex_);
-      ends_ = true;
-    }
-    listens_.join();
-    plays_.join();
-  }
+  explicit DeviceMicrophone(std::unique_ptr<Stream> stream)
+      : stream_(std::move(stream)),
+        listens_([this](const std::stop_token& ends) { listen(ends); }) {}
 
-  Result<Samples> hear(bool waits) override {
+  Result<Samples> read(bool waits) override {
     std::unique_lock lock(mutex_);
-    // Now and then somebody must look whether there was a Ctrl-C.
-    constexpr std::chrono::milliseconds kLongest(50);
-    if (waits) arrives_.wait_for(lock, kLongest, [this] { return !heard_.empty() || !status_; });
+    if (waits) {
+      arrives_.wait_for(lock, kLongestWait, [this] { return !heard_.empty() || !status_; });
+    }
     TOK_TRY(status_);
     return std::exchange(heard_, {});
   }
-  void play(std::span<const float> samples) override {
+
+ private:
+  void listen(const std::stop_token& ends) {
+    Samples moment(kSampleRate / kMomentsOfASecond);
+    while (!ends.stop_requested()) {
+      Result<void> read = stream_->read(moment);
+      const std::scoped_lock lock(mutex_);
+      if (read) {
+        heard_.insert(heard_.end(), moment.begin(), moment.end());
+      } else {
+        status_ = std::move(read);
+      }
+      arrives_.notify_one();
+      if (!status_) return;
+    }
+  }
+
+  std::unique_ptr<Stream> stream_;
+  std::mutex mutex_;
+  std::condition_variable arrives_;
+  Samples heard_;
+  Result<void> status_;
+  std::jthread listens_;  // the last: it uses the others
+};
+
+class DeviceLoudspeaker final : public Loudspeaker {
+ public:
+  DeviceLoudspeaker(std::unique_ptr<Stream> stream, uint32_t rate)
+      : stream_(std::move(stream)),
+        rate_(rate),
+        queue_(rate),
+        latency_(uint64_t(stream_->output_latency() * rate)),
+        plays_([this](const std::stop_token& ends) { play_on(ends); }) {}
+
+  void add(std::span<const float> samples) override {
     const std::scoped_lock lock(mutex_);
     queue_.add(samples);
   }
@@ -114,71 +153,62 @@ class DeviceLine final : public SoundLine {
   uint64_t played() const override {
     const std::scoped_lock lock(mutex_);
     // The last samples of the device are not audible yet, unless only silence came after them.
-    if (queue_.is_empty() && silent_ >= latency_) return queue_.played();
-    return queue_.played() - std::min(queue_.played(), latency_ - std::min(latency_, silent_));
+    return queue_.played() - std::min(queue_.played(), silent());
+  }
+  Result<void> status() const override {
+    const std::scoped_lock lock(mutex_);
+    return status_;
+  }
+  Result<void> wait(double seconds_left) override {
+    const auto most = uint64_t(seconds_left * rate_);
+    std::unique_lock lock(mutex_);
+    while (status_ && !interrupted() && queue_.size() + silent() > most) {
+      moves_.wait_for(lock, kLongestWait);
+    }
+    return status_;
   }
 
  private:
-  bool has_to_end() const {
-    const std::scoped_lock lock(mutex_);
-    return ends_ || !status_;
-  }
-  void fail_with(Failure failure) {
-    const std::scoped_lock lock(mutex_);
-    if (status_) status_ = std::move(failure);
-    arrives_.notify_one();
-  }
-  void listen() {
-    Samples moment(kSampleRate / kMomentsOfASecond);
-    while (!has_to_end()) {
-      const PaError error = api_.read_stream(input_.get(), moment.data(), moment.size());
-      if (error != paNoError && error != paInputOverflowed) {
-        return fail_with(cannot(api_, "The microphone has stopped", error));
-      }
-      const std::scoped_lock lock(mutex_);
-      heard_.insert(heard_.end(), moment.begin(), moment.end());
-      arrives_.notify_one();
-    }
-  }
-  void play_on() {
+  /// Samples that the device has and that are not audible yet. REQUIRES: the lock.
+  uint64_t silent() const { return latency_ - std::min(latency_, silence_); }
+
+  void play_on(const std::stop_token& ends) {
     std::vector<float> moment(rate_ / kMomentsOfASecond);
-    while (!has_to_end()) {
+    while (!ends.stop_requested()) {
       {
         const std::scoped_lock lock(mutex_);
-        silent_ = queue_.is_empty() ? silent_ + moment.size() : 0;
+        silence_ = queue_.is_empty() ? silence_ + moment.size() : 0;
         queue_.take(moment);
       }
-      const PaError error = api_.write_stream(output_.get(), moment.data(), moment.size());
-      if (error != paNoError && error != paOutputUnderflowed) {
-        return fail_with(cannot(api_, "The loudspeaker has stopped", error));
-      }
+      Result<void> written = stream_->write(moment);
+      moves_.notify_one();
+      if (written) continue;
+      const std::scoped_lock lock(mutex_);
+      status_ = std::move(written);
+      return;
     }
   }
 
-  std::unique_ptr<Library> library_;  // closes after the streams
-  const PortAudio& api_;
-  Stream input_, output_;
+  std::unique_ptr<Stream> stream_;
   uint32_t rate_;
   mutable std::mutex mutex_;
-  std::condition_variable arrives_;
-  Samples heard_;
+  std::condition_variable moves_;
   PlayQueue queue_;
-  uint64_t latency_, silent_ = 0;  // samples
+  uint64_t latency_, silence_ = latency_;  // samples
   Result<void> status_;
-  bool ends_ = false;
-  std::thread listens_, plays_;  // the last: they use the others
+  std::jthread plays_;  // the last: it uses the others
 };
 
 }  // namespace
 
-Result<std::unique_ptr<SoundLine>> open_device_line(uint32_t rate) {
-  TOK_TRY(const PortAudio* const api, portaudio());
-  auto library = std::make_unique<Library>(*api);
-  if (library->status != paNoError) return cannot(*api, "There is no sound", library->status);
-  TOK_TRY(Stream input, open_stream(*api, true, kSampleRate));
-  TOK_TRY(Stream output, open_stream(*api, false, rate));
-  return std::make_unique<DeviceLine>(std::move(library), std::move(input), std::move(output),
-                                      rate);
+Result<std::unique_ptr<Microphone>> open_microphone() {
+  TOK_TRY(auto stream, Stream::open(true, kSampleRate));
+  return std::make_unique<DeviceMicrophone>(std::move(stream));
+}
+
+Result<std::unique_ptr<Loudspeaker>> open_loudspeaker(uint32_t rate) {
+  TOK_TRY(auto stream, Stream::open(false, rate));
+  return std::make_unique<DeviceLoudspeaker>(std::move(stream), rate);
 }
 
 }  // namespace tokamak::cli

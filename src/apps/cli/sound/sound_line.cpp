@@ -4,6 +4,7 @@
 
 #include "apps/cli/line/output_file.h"
 #include "apps/cli/line/terminal.h"
+#include "apps/cli/sound/sound_devices.h"
 #include "talk/play_queue.h"
 
 namespace tokamak::cli {
@@ -58,7 +59,36 @@ class StreamLine final : public SoundLine {
   uint64_t heard_ = 0, written_ = 0;  // samples
 };
 
+class DeviceLine final : public SoundLine {
+ public:
+  DeviceLine(std::unique_ptr<Microphone> microphone, std::unique_ptr<Loudspeaker> loudspeaker)
+      : microphone_(std::move(microphone)), loudspeaker_(std::move(loudspeaker)) {}
+
+  Result<Samples> hear(bool waits) override {
+    TOK_TRY(loudspeaker_->status());
+    return microphone_->read(waits);
+  }
+  void play(std::span<const float> samples) override { loudspeaker_->add(samples); }
+  void stop() override { loudspeaker_->stop(); }
+  uint64_t played() const override { return loudspeaker_->played(); }
+
+ private:
+  std::unique_ptr<Microphone> microphone_;
+  std::unique_ptr<Loudspeaker> loudspeaker_;
+};
+
 }  // namespace
+
+SoundSource source_of(RawSound sound) {
+  const auto own = std::make_shared<RawSound>(std::move(sound));
+  return {.read = [own](bool waits) { return own->read(waits); },
+          .has_ended = [own] { return own->has_ended(); }};
+}
+
+SoundSource source_of(std::unique_ptr<Microphone> microphone) {
+  const std::shared_ptr<Microphone> own = std::move(microphone);
+  return {.read = [own](bool waits) { return own->read(waits); }, .has_ended = interrupted};
+}
 
 SoundSource source_of(Samples recording) {
   struct Place {
@@ -79,6 +109,12 @@ Result<std::unique_ptr<SoundLine>> make_stream_line(SoundSource source, const st
                                                     SoundFileFormat format, uint32_t rate) {
   TOK_TRY(auto encoder, SoundEncoder::make(format, rate, output == "-"));
   return std::make_unique<StreamLine>(std::move(source), output, std::move(encoder), rate);
+}
+
+Result<std::unique_ptr<SoundLine>> open_device_line(uint32_t rate) {
+  TOK_TRY(auto microphone, open_microphone());
+  TOK_TRY(auto loudspeaker, open_loudspeaker(rate));
+  return std::make_unique<DeviceLine>(std::move(microphone), std::move(loudspeaker));
 }
 
 }  // namespace tokamak::cli

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "apps/cli/sound/raw_sound.h"
+#include "apps/cli/sound/sound_devices.h"
 #include "audio/encode.h"
 #include "audio/sound.h"
 
@@ -35,6 +37,9 @@ struct SoundSource {
 };
 /// A recording, 20 ms each time.
 SoundSource source_of(Samples recording);
+SoundSource source_of(RawSound sound);
+/// Ends with a Ctrl-C.
+SoundSource source_of(std::unique_ptr<Microphone> microphone);
 
 /// For each moment that is heard one is played, silence where nothing is said: what comes out is as
 /// long as what goes in, and as much longer as the last answer takes. `output`: a file, or "-".

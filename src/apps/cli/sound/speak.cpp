@@ -4,12 +4,15 @@
 #include "apps/cli/command.h"
 #include "apps/cli/line/output_file.h"
 #include "apps/cli/service_sources.h"
+#include "apps/cli/sound/sound_devices.h"
 #include "apps/cli/speaker.h"
 #include "audio/encode.h"
 #include "speech/narrator.h"
 
 namespace tokamak::cli {
 namespace {
+
+constexpr uint32_t kProbedRate = 48'000;  // which every loudspeaker takes
 
 struct SpeakFlags {
   ModelFlags model;
@@ -29,6 +32,7 @@ Result<std::string> text_of(const SpeakFlags& flags) {
   return read_text(flags.file);
 }
 
+/// The format of what is written. REQUIRES: an output.
 Result<SoundFileFormat> format_of(const SpeakFlags& flags) {
   if (flags.output == "-" && stdout_is_terminal()) {
     return fail(ErrorCode::kUsage,
@@ -47,36 +51,64 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The destination of the sound, and how far it has come.
+/// The destination of the sound.
 class Output {
  public:
-  static Result<Output> open(const SpeakFlags& flags, SoundFileFormat format, uint32_t rate) {
-    Output out(flags.output);
-    TOK_TRY(out.encoder_, SoundEncoder::make(format, rate, out.is_stream()));
-    return out;
-  }
+  virtual ~Output() = default;
+  virtual Result<void> add(std::span<const float> samples) = 0;
+  /// Waits until all of it is written or played.
+  virtual Result<void> finish() = 0;
+};
 
-  Result<void> add(std::span<const float> samples) {
+class WrittenOutput final : public Output {
+ public:
+  WrittenOutput(std::string path, std::unique_ptr<SoundEncoder> encoder)
+      : path_(std::move(path)), encoder_(std::move(encoder)) {}
+
+  Result<void> add(std::span<const float> samples) override {
     TOK_TRY(const std::string bytes, encoder_->add(samples));
-    return is_stream() ? print(bytes) : Result<void>();
+    return path_ == "-" ? print(bytes) : Result<void>();
   }
-  Result<void> finish() {
+  Result<void> finish() override {
     TOK_TRY(const std::string bytes, encoder_->finish());
-    return is_stream() ? print(bytes) : write_output(path_, bytes);
+    return path_ == "-" ? print(bytes) : write_output(path_, bytes);
   }
 
  private:
-  explicit Output(std::string path) : path_(std::move(path)) {}
-  bool is_stream() const { return path_ == "-"; }
-
   std::string path_;
   std::unique_ptr<SoundEncoder> encoder_;
 };
 
+class PlayedOutput final : public Output {
+ public:
+  explicit PlayedOutput(std::unique_ptr<Loudspeaker> loudspeaker)
+      : loudspeaker_(std::move(loudspeaker)) {}
+
+  Result<void> add(std::span<const float> samples) override {
+    constexpr double kAheadSeconds = 60;  // a book that is read faster than it is said waits here
+    loudspeaker_->add(samples);
+    return loudspeaker_->wait(kAheadSeconds);
+  }
+  Result<void> finish() override { return loudspeaker_->wait(0); }
+
+ private:
+  std::unique_ptr<Loudspeaker> loudspeaker_;
+};
+
+Result<std::unique_ptr<Output>> open_output(const SpeakFlags& flags, uint32_t rate) {
+  if (flags.output.empty()) {
+    TOK_TRY(auto loudspeaker, open_loudspeaker(rate));
+    return std::make_unique<PlayedOutput>(std::move(loudspeaker));
+  }
+  TOK_TRY(const SoundFileFormat format, format_of(flags));
+  TOK_TRY(auto encoder, SoundEncoder::make(format, rate, flags.output == "-"));
+  return std::make_unique<WrittenOutput>(flags.output, std::move(encoder));
+}
+
 Result<void> say(const Engine& engine, Narrator& narrator, const SpeakFlags& flags,
                  const std::string& text, Output& output) {
   const double start = seconds_now();
-  double first = 0;
+  double first = 0, taken = 0;
   uint64_t samples = 0;
   const auto seconds = [&] { return double(samples) / narrator.rate(); };
   {
@@ -92,14 +124,15 @@ Result<void> say(const Engine& engine, Narrator& narrator, const SpeakFlags& fla
       TOK_TRY(output.add(*more));
       waiting.say(fmt::format("speaking: {:.0f} s of sound", seconds()));
     }
+    taken = seconds_now() - start;
     TOK_TRY(output.finish());
   }
-  const double taken = seconds_now() - start;
   const uint64_t seed = *flags.options.frames.sampling.seed;
   if (flags.json) {
     const auto rounded = [](double value) { return std::round(value * 1e3) / 1e3; };
     Json out;
-    out.set("text", text).set("output", flags.output).set("seconds", rounded(seconds()));
+    out.set("text", text).set("output", flags.output.empty() ? "loudspeaker" : flags.output);
+    out.set("seconds", rounded(seconds()));
     out.set("rate", uint64_t{narrator.rate()}).set("seed", seed);
     add_origin(out, engine, flags.model.model());
     out.set("timings", Json(Json::Object{{"first_seconds", rounded(first)},
@@ -124,10 +157,16 @@ Result<void> speak(SpeakFlags flags) {
   if (flags.json && flags.output == "-") {
     return fail(ErrorCode::kUsage, "--json does not go with --output -, which is the sound.");
   }
-  TOK_TRY(const SoundFileFormat format, format_of(flags));
+  if (flags.output.empty() && !flags.format.empty()) {
+    return fail(ErrorCode::kUsage,
+                "--format is of a file, and without --output the loudspeaker gets the sound.");
+  }
+  if (!flags.output.empty()) TOK_TRY(format_of(flags));
   TOK_TRY(const std::string text, text_of(flags));
   TOK_TRY(flags.options.speaker, read_speaker_file(flags.voice));
   if (flags.output != "-") TOK_TRY(check_output(flags.output));
+  // A loudspeaker that is missing shows before a model is loaded.
+  if (flags.output.empty()) TOK_TRY(open_loudspeaker(kProbedRate));
   SamplingParams& sampling = flags.options.frames.sampling;
   sampling.seed = flags.has_seed ? flags.seed : random_numbers()() >> 1;
   when_interrupted(OnInterrupt::kStopSoon);
@@ -135,8 +174,8 @@ Result<void> speak(SpeakFlags flags) {
   options.task = Task::kVoice;
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(Narrator* const narrator, engine->narrator(flags.codec));
-  TOK_TRY(Output output, Output::open(flags, format, narrator->rate()));
-  return say(*engine, *narrator, flags, text, output);
+  TOK_TRY(const std::unique_ptr<Output> output, open_output(flags, narrator->rate()));
+  return say(*engine, *narrator, flags, text, *output);
 }
 
 }  // namespace
@@ -147,10 +186,12 @@ void add_speak(App& app, Action& action) {
       R"(MODEL must be one that speaks: Kani-TTS-2. The codec that makes sound of what it writes (NanoCodec)
 lies in MODEL's folder or beside it, or --codec names it.
 Examples:
+  tokamak speak path/to/model "Good morning."
   tokamak speak path/to/model "Good morning." -o morning.wav
   tokamak speak path/to/model -f chapter.txt -o chapter.opus --seed 7
   tokamak speak path/to/model "Hello" --voice anna.json --codec nano-codec.nemo -o hello.flac
-  echo "It is done." | tokamak speak path/to/model -o - | aplay)");
+  make && echo "It is done." | tokamak speak path/to/model
+  tokamak speak path/to/model "Hello" -o - | ssh kitchen aplay)");
   auto flags = std::make_shared<SpeakFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
   Option* text = command->add_option("TEXT", flags->words,
@@ -163,9 +204,9 @@ Examples:
       ->check(not_empty("the path of a file, or -"));
   command
       ->add_option("-o,--output", flags->output,
-                   "the file to write; -: standard output, while the sound is made")
+                   "the file to write; -: standard output, while the sound is made; without it "
+                   "the loudspeaker")
       ->type_name("FILE")
-      ->required()
       ->check(not_empty("the path of a file, or -"));
   command
       ->add_option("--format", flags->format,

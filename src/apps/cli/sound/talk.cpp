@@ -43,10 +43,8 @@ Result<SoundSource> open_input(const TalkFlags& flags) {
   }
   RawSoundFlags raw = flags.raw;
   if (raw.format.empty()) raw.format = "s16le";
-  TOK_TRY(RawSound opened, RawSound::open(raw));
-  const auto sound = std::make_shared<RawSound>(std::move(opened));
-  return SoundSource{.read = [sound](bool waits) { return sound->read(waits); },
-                     .has_ended = [sound] { return sound->has_ended(); }};
+  TOK_TRY(RawSound sound, RawSound::open(raw));
+  return source_of(std::move(sound));
 }
 
 Result<Ends> open_ends(const TalkFlags& flags) {

@@ -1,6 +1,6 @@
 #include "apps/cli/command.h"
 #include "apps/cli/line/output_file.h"
-#include "apps/cli/sound/raw_sound.h"
+#include "apps/cli/sound/sound_line.h"
 #include "audio/decode.h"
 #include "base/ascii.h"
 #include "speech/transcriber.h"
@@ -15,7 +15,7 @@ struct TranscribeFlags {
   std::string format, output;
   TranscribeOptions options;
   RawSoundFlags raw;
-  bool json = false, no_timestamps = false, no_fallback = false;
+  bool microphone = false, json = false, no_timestamps = false, no_fallback = false;
 };
 
 /// Decodes a file as far as it goes; a note says what is missing.
@@ -98,9 +98,11 @@ Result<Transcript> transcribe_one(Transcriber& transcriber, const TranscribeFlag
 }
 
 /// Writes down the sound while it comes: also while something is computed, since pipes hold little,
-/// and who writes into a full one loses sound.
+/// and who writes into a full one loses sound. A Ctrl-C ends a microphone's sound, and what was
+/// said before it is still written down.
 Result<Transcript> transcribe_stream(Transcriber& transcriber, const TranscribeFlags& flags,
-                                     RawSound& sound, LiveText& live) {
+                                     const SoundSource& sound, LiveText& live) {
+  const auto has_to_stop = [&] { return interrupted() && !flags.microphone; };
   Samples arrived;
   Result<void> status;
   const auto take = [&](bool waits) -> Result<void> {
@@ -113,10 +115,10 @@ Result<Transcript> transcribe_stream(Transcriber& transcriber, const TranscribeF
       .cancelled =
           [&] {
             if (status && !sound.has_ended()) status = take(false);
-            return interrupted() || !status || !live.status();
+            return has_to_stop() || !status || !live.status();
           }};
   TOK_TRY(transcriber.begin(flags.options, callbacks));
-  while (!interrupted() && !(sound.has_ended() && arrived.empty())) {
+  while (!has_to_stop() && !(sound.has_ended() && arrived.empty())) {
     if (arrived.empty()) TOK_TRY(take(true));
     const auto added = transcriber.add(std::exchange(arrived, {}));
     TOK_TRY(status);
@@ -126,6 +128,12 @@ Result<Transcript> transcribe_stream(Transcriber& transcriber, const TranscribeF
 }
 
 Result<void> transcribe(TranscribeFlags flags) {
+  if (!flags.microphone && flags.files.empty()) {
+    return fail(ErrorCode::kUsage,
+                "There is nothing to write down; give a FILE, - for standard input, or "
+                "--microphone.");
+  }
+  if (flags.microphone) flags.files = {"microphone"};
   TOK_TRY(const TranscriptFormat format, format_of(flags));
   const bool is_one = flags.files.size() == 1;
   if (!is_one && (format == TranscriptFormat::kSrt || format == TranscriptFormat::kVtt)) {
@@ -136,13 +144,17 @@ Result<void> transcribe(TranscribeFlags flags) {
   flags.options.fallback = !flags.no_fallback;
   // Whatever is wrong with a file shows before a model is loaded.
   std::vector<Samples> sounds;
-  std::optional<RawSound> stream;
-  if (!flags.raw.format.empty()) {
+  std::optional<SoundSource> stream;
+  if (flags.microphone) {
+    TOK_TRY(open_microphone());  // closed until the model can listen
+    stream.emplace();
+  } else if (!flags.raw.format.empty()) {
     if (flags.files != std::vector<std::string>{"-"}) {
       return fail(ErrorCode::kUsage,
                   "--input-format is for standard input, -, alone; a file says what it is.");
     }
-    TOK_TRY(stream, RawSound::open(flags.raw));
+    TOK_TRY(RawSound sound, RawSound::open(flags.raw));
+    stream = source_of(std::move(sound));
   } else {
     for (const std::string& path : flags.files) {
       TOK_TRY(sounds.emplace_back(), read_sound(path));
@@ -156,6 +168,12 @@ Result<void> transcribe(TranscribeFlags flags) {
   TOK_TRY(Transcriber* const transcriber, engine->transcriber());
   // A mistake in the options is one for all recordings.
   TOK_TRY(transcriber->begin(flags.options, {}));
+  if (flags.microphone) {
+    TOK_TRY(auto microphone, open_microphone());
+    stream = source_of(std::move(microphone));
+    when_interrupted(OnInterrupt::kStop);
+    note("Speak; Ctrl-C ends it.\n");
+  }
   std::string text;
   for (size_t i = 0; i < flags.files.size(); ++i) {
     const bool is_live = format == TranscriptFormat::kText && flags.output.empty();
@@ -190,12 +208,16 @@ Examples:
   tokamak transcribe path/to/model film.wav -o film.srt
   tokamak transcribe path/to/model interview.flac --language de --translate
   ffmpeg -i film.mkv -f wav - | tokamak transcribe path/to/model -
-  arecord -f S16_LE -r 16000 | tokamak transcribe path/to/model - --input-format s16le)");
+  tokamak transcribe path/to/moonshine --microphone
+  ssh kitchen arecord -f S16_LE -r 16000 | tokamak transcribe path/to/model - --input-format s16le)");
   auto flags = std::make_shared<TranscribeFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
-  command->add_option("FILE", flags->files, "recordings")
-      ->required()
-      ->check(not_empty("the path of a file"));
+  Option* files = command->add_option("FILE", flags->files, "recordings")
+                      ->check(not_empty("the path of a file"));
+  Option* microphone =
+      command->add_flag("--microphone", flags->microphone,
+                        "what the microphone hears until a Ctrl-C, written down while it comes");
+  microphone->excludes(files);
   Option* format = command->add_option(
       "--format", flags->format,
       "text, json (with times and tokens), srt or vtt; without it, what the name of --output ends "

@@ -1,0 +1,27 @@
+#include "engine/choose_gpus.h"
+
+#include "graph/collective_ops.h"
+
+namespace tokamak {
+namespace {
+
+/// The part of the room that is left to caches and activations.
+constexpr double kLeft = 0.1;
+
+}  // namespace
+
+std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
+                               std::span<const CudaDeviceEntry> devices) {
+  if (weights <= room || first >= devices.size()) return {};
+  std::vector<uint32_t> chosen = {first};
+  for (uint32_t i = 0; i < devices.size() && chosen.size() < kMaxRanks; ++i) {
+    const bool is_alike = devices[i].info.name == devices[first].info.name &&
+                          devices[i].place.bytes == devices[first].place.bytes;
+    if (i == first || !is_alike) continue;
+    chosen.push_back(i);
+    if (double(weights) <= (1 - kLeft) * double(room) * double(chosen.size())) return chosen;
+  }
+  return {};
+}
+
+}  // namespace tokamak

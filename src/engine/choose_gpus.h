@@ -1,0 +1,16 @@
+// The number of GPUs that a model needs.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "backend/cuda/device.h"
+
+namespace tokamak {
+
+/// The fewest CUDA devices, `first` among them, that have room for weights of that many bytes where
+/// that one has not: with each other's name and memory, since ranks run one plan. `room`: bytes
+/// that a model may take of each. Empty: one has room, or all together have not.
+std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
+                               std::span<const CudaDeviceEntry> devices);
+
+}  // namespace tokamak

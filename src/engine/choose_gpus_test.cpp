@@ -1,0 +1,36 @@
+#include "engine/choose_gpus.h"
+
+#include <gtest/gtest.h>
+
+namespace tokamak {
+namespace {
+
+CudaDeviceEntry device(const char* name, uint64_t bytes) {
+  CudaDeviceEntry entry;
+  entry.info.name = name;
+  entry.place.bytes = bytes;
+  return entry;
+}
+
+using Numbers = std::vector<uint32_t>;
+
+TEST(ChooseGpus, TakesTheFewestThatHaveRoom) {
+  const std::vector<CudaDeviceEntry> devices(4, device("H200", 100));
+  EXPECT_EQ(gpus_for(90, 90, 0, devices), Numbers());
+  EXPECT_EQ(gpus_for(91, 90, 0, devices), Numbers({0, 1}));
+  EXPECT_EQ(gpus_for(162, 90, 2, devices), Numbers({2, 0}));
+  EXPECT_EQ(gpus_for(163, 90, 0, devices), Numbers({0, 1, 2})) << "a tenth is for caches";
+  EXPECT_EQ(gpus_for(324, 90, 0, devices), Numbers({0, 1, 2, 3}));
+  EXPECT_EQ(gpus_for(325, 90, 0, devices), Numbers()) << "all have no room";
+}
+
+TEST(ChooseGpus, TakesOnlyDevicesThatAreAlike) {
+  const std::vector<CudaDeviceEntry> devices = {device("A", 100), device("B", 100), device("A", 80),
+                                                device("A", 100)};
+  EXPECT_EQ(gpus_for(120, 90, 0, devices), Numbers({0, 3}));
+  EXPECT_EQ(gpus_for(120, 90, 1, devices), Numbers());
+  EXPECT_EQ(gpus_for(120, 90, 4, devices), Numbers()) << "there is no such device";
+}
+
+}  // namespace
+}  // namespace tokamak
