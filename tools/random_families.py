@@ -40,6 +40,12 @@ def common(model, architecture, dtype, **own):
             "bos_token_id": model["bos"], "eos_token_id": model["eos"], **own}
 
 
+def router_deviation(hidden):
+    """Of a router whose softmax knows what it wants: the last expert that is chosen, and the first that is not, have
+    hardly any weight, so that which of them a rounding chooses changes hardly anything."""
+    return 8 / math.sqrt(hidden)
+
+
 class Rows:
     """The tensors of a decoder: embedding, last norm and head, and what the layers add."""
 
@@ -102,7 +108,7 @@ def gpt_oss_tensors(model):
         rows.norms(p)
         rows.heads(p, bias=True)
         rows.vector(p + "self_attn.sinks", model["heads"])
-        rows.matrix(p + "mlp.router", experts, hidden)
+        rows.matrix(p + "mlp.router", experts, hidden, router_deviation(hidden))
         rows.vector(p + "mlp.router.bias", experts)
         for name, out, columns in (("gate_up", 2 * ffn, hidden), ("down", hidden, ffn)):
             at = f"{p}mlp.experts.{name}_proj"
@@ -179,7 +185,7 @@ def granite_tensors(model):
                 rows.vector(at + name, c["mamba_n_heads"], 0.5)
             rows.vector(at + "norm.weight", inner, 1.0)
             rows.matrix(at + "out_proj", hidden, inner)
-        rows.matrix(p + "block_sparse_moe.router.layer", experts, hidden)
+        rows.matrix(p + "block_sparse_moe.router.layer", experts, hidden, router_deviation(hidden))
         rows.add(p + "block_sparse_moe.input_linear.weight", [experts, 2 * ffn, hidden], 0.0,
                  1 / math.sqrt(hidden))
         rows.add(p + "block_sparse_moe.output_linear.weight", [experts, hidden, ffn], 0.0,
@@ -245,7 +251,7 @@ def qwen3_5_moe_tensors(model):
             rows.vector(at + "dt_bias", heads, 1.0)
             rows.vector(at + "norm.weight", c["linear_value_head_dim"], 1.0)
             rows.matrix(at + "out_proj", hidden, values)
-        rows.matrix(p + "mlp.gate", experts, hidden)
+        rows.matrix(p + "mlp.gate", experts, hidden, router_deviation(hidden))
         rows.add(p + "mlp.experts.gate_up_proj", [experts, 2 * ffn, hidden], 0.0, 1 / math.sqrt(hidden))
         rows.add(p + "mlp.experts.down_proj", [experts, hidden, ffn], 0.0, 1 / math.sqrt(ffn))
         rows.mlp(p + "mlp.shared_expert.", ffn)

@@ -469,6 +469,12 @@ class Gguf(Cli):
         self.assertEqual([json.loads(line) for line in out.splitlines()],
                          [case["ids_no_special"] for case in cases])
 
+    def test_inspect_counts_the_weights_of_all_ranks(self):
+        model = os.path.join(program.DATA, "models", "llama_mlx4_g64")
+        one, two = (json.loads(self.ok("inspect", model, "--json", "--backend", "cpu-reference", *more).out)["parameters"]
+                    for more in ((), ("--gpus", "0,1")))
+        self.assertEqual(one, two)
+
     def test_inspect(self):
         out = json.loads(self.ok("inspect", self.PATH, "--json", *CPU).out)
         self.assertEqual(out["name"], "golden llama q4_0")

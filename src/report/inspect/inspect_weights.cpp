@@ -20,7 +20,9 @@ using Readers = std::map<std::string, Reader, std::less<>>;
 /// The tensors that a packed matrix consists of; the numbers count with its weights.
 void add_packed(Readers& out, const TensorFile& file, const std::string& name, DType device,
                 const TensorDesc& constant) {
-  const auto stored = locate(file, name, uint64_t(constant.shape[1]));
+  // A rank has some of the columns that the file has.
+  const RankCut& cut = std::get<Weight>(constant.recipe).column_cut;
+  const auto stored = locate(file, name, cut.is_whole() ? uint64_t(constant.shape[1]) : cut.total);
   if (!stored) return;
   const Reader reader{constant.name, stored->dtype, device, 0, true};
   for (const TensorInfo* info : {stored->scales, stored->zeros}) {
