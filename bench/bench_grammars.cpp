@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "generate/grammar_filter.h"
+#include "generate/sample/grammar_filter.h"
 
 namespace tokamak {
 namespace {

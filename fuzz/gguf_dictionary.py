@@ -10,7 +10,7 @@ import struct
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 # The sources that read texts, and what stands before them in a key.
-READERS = {"formats/gguf.cpp": [""], "text/tokenizer/gguf_*.cpp": [], "engine/gguf_files.cpp": ["", "tokenizer.ggml."],
+READERS = {"formats/gguf.cpp": [""], "text/tokenizer/gguf_*.cpp": [], "engine/files/gguf_files.cpp": ["", "tokenizer.ggml."],
            "model/gguf/*.cpp": ["", "llama.", "gemma4."]}
 TEXT = re.compile(r'"([^"\\\n]{2,60})"')
 KEY = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "engine/gguf_files.h"
+#include "engine/files/gguf_files.h"
 #include "text/tokenizer/tokenizer.h"
 
 using namespace tokamak;

@@ -1,6 +1,6 @@
 // Any bytes as the Content-Type of a form, up to a line end, and its body: an error, or parts
 // within the body that do not overlap.
-#include "openai/multipart.h"
+#include "protocol/requests/multipart.h"
 
 #include <cstdint>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include "base/check.h"
 
 using namespace tokamak;
-using namespace tokamak::openai;
+using namespace tokamak::protocol;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
   const std::string_view all(reinterpret_cast<const char*>(input), size);

@@ -4,13 +4,13 @@
 #include <cstdlib>
 
 #include "base/utf8.h"
-#include "openai/messages.h"
-#include "openai/output_reader.h"
-#include "openai/readers.h"
+#include "protocol/chat/messages.h"
+#include "protocol/output/output_reader.h"
+#include "protocol/service/text_body_reader.h"
 
 namespace {
 
-using namespace tokamak::openai;
+using namespace tokamak::protocol;
 
 constexpr uint8_t kEndpoints = 14;
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """check_layers.py [ROOT]: fails when a file in src/ includes what src/LAYERS does not allow.
 
-A folder includes itself and the folders its line names; backend/<kind> no other backend/<kind>; and
-the headers of a device stay in the folders of that device, those of an operating system in src/base/system,
-but for tests and the files of tools/system_sources.txt. Headers of two folders do not define types
+A folder includes itself and the folders its line names, with all that is in them; a line names folders of
+lines above it. Where folders in a folder have lines of their own (protocol/chat), all have, and theirs count, but
+for tests, which see what any part of the whole sees. backend/<kind> includes no other backend/<kind>; and the headers
+of a device stay in the folders of that device, those of an operating system in src/base/system, but for tests
+and the files of tools/system_sources.txt. Headers of two folders do not define types
 of one name: the linker would take the functions of one for those of the other, without a word.
 """
 import collections
@@ -49,7 +51,49 @@ def read_layers(path):
     return layers
 
 
-def check_include(layers, folder, target, quoted):
+def room_of(layers, folder):
+    """The folder of src/LAYERS that `folder` is, or is in; "" where there is none."""
+    while folder and folder not in layers:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def is_within(folder, other):
+    return folder == other or folder.startswith(other + "/")
+
+
+def is_listed(layers, folder):
+    """Whether src/LAYERS has `folder`, or one that it is in and that is not divided."""
+    room = room_of(layers, folder)
+    return folder == room or bool(room) and not any(other.startswith(room + "/") for other in layers)
+
+
+def check_lines(layers):
+    """Problems of the lines as sentences: what is named must stand above, so that includes go one way."""
+    above = []
+    for folder, uses in layers.items():
+        for use in sorted(uses - {folder}):
+            if not any(is_within(other, use) for other in above):
+                yield f"src/LAYERS: {folder} names {use}, which is not above it"
+        above.append(folder)
+
+
+def uses_of_tests(layers, folder):
+    """What a test in `folder` may include: all that any part of the whole folder of src/ may."""
+    whole = folder.split("/")[0]
+    return {whole}.union(*(uses for other, uses in layers.items() if is_within(other, whole)))
+
+
+def may_include(uses, room, other):
+    """Whether one of `uses` is `other` or a folder that it is in. Where `room` is in a folder that it names, the folder's
+    own files are meant, not those of its parts."""
+    found = other
+    while found and found not in uses:
+        found = found.rpartition("/")[0]
+    return bool(found) and (found == other or not is_within(room, found))
+
+
+def check_include(layers, folder, target, quoted, is_test=False):
     """What is wrong with a file in `folder` (below src/) that includes `target`, or None."""
     here = folder.split("/")
     parts = target.split("/")
@@ -61,8 +105,10 @@ def check_include(layers, folder, target, quoted):
             return f"{target} is a device header; only {allowed} may include it"
     if not quoted or len(parts) == 1:
         return None
-    if parts[0] in layers and parts[0] not in layers[here[0]]:
-        return f"{here[0]} may not include {parts[0]}"
+    room, other = room_of(layers, folder), room_of(layers, target.rpartition("/")[0])
+    allowed = may_include(uses_of_tests(layers, folder), "", other) if is_test else may_include(layers[room], room, other)
+    if other and not allowed:
+        return f"{room} may not include {other}"
     if here[0] == parts[0] == "backend" and len(here) > 1 and len(parts) > 2 and here[1] != parts[1]:
         return f"backend/{here[1]} may not include backend/{parts[1]}"
     return None
@@ -128,17 +174,18 @@ def check(root):
     src = root / "src"
     layers = read_layers(src / "LAYERS")
     exempt = read_exempt(root / "tools" / "system_sources.txt")
-    errors = list(check_exempt(root, exempt))
+    errors = [*check_lines(layers), *check_exempt(root, exempt)]
     for path in sorted(p for p in src.rglob("*") if p.suffix in SUFFIXES):
         where = path.relative_to(root)
         folder = path.parent.relative_to(src).as_posix()
-        if folder.split("/")[0] not in layers:
+        if not is_listed(layers, folder):
             errors.append(f"{where}: folder \"{folder}\" is not in src/LAYERS")
             continue
+        is_test = path.stem.endswith("_test")
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             target = match and (match[1] or match[2])
-            for problem in (match and check_include(layers, folder, target, bool(match[1])),
+            for problem in (match and check_include(layers, folder, target, bool(match[1]), is_test),
                             check_system(folder, path.name, line, target, where.as_posix() in exempt)):
                 if not problem:
                     continue

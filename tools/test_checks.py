@@ -41,6 +41,28 @@ class Layers(Tree):
         self.assertEqual(check_layers.check(self.root),
                          ["src/formats/a.h:2: formats may not include model"])
 
+    def test_holds_a_divided_folder_to_the_lines_of_its_parts(self):
+        self.write("src/LAYERS", "base :\nparts/low : base\nparts : parts/low\nparts/high : parts\ntop : parts\n")
+        self.write("src/parts/a.cpp", '#include "parts/low/b.h"\n')
+        self.write("src/parts/high/a.cpp", '#include "parts/b.h"\n')
+        self.write("src/parts/low/a_test.cpp", '#include "parts/high/b.h"\n')
+        self.write("src/top/a.cpp", '#include "parts/low/b.h"\n#include "parts/high/b.h"\n')
+        self.assertEqual(check_layers.check(self.root), [])
+        self.write("src/parts/low/a.cpp", '#include "parts/high/b.h"\n')
+        self.write("src/parts/high/b.cpp", '#include "base/b.h"\n#include "parts/low/b.h"\n')
+        self.write("src/parts/b.cpp", '#include "parts/high/b.h"\n')
+        self.write("src/parts/new/a.cpp", "")
+        self.assertEqual(check_layers.check(self.root), [
+            "src/parts/b.cpp:1: parts may not include parts/high",
+            "src/parts/high/b.cpp:1: parts/high may not include base",
+            "src/parts/high/b.cpp:2: parts/high may not include parts/low",
+            "src/parts/low/a.cpp:1: parts/low may not include parts/high",
+            'src/parts/new/a.cpp: folder "parts/new" is not in src/LAYERS'])
+
+    def test_finds_a_line_that_names_what_is_below(self):
+        self.write("src/LAYERS", "base : text\ntext : base\n")
+        self.assertEqual(check_layers.check(self.root), ["src/LAYERS: base names text, which is not above it"])
+
     def test_finds_one_backend_including_another(self):
         self.write("src/backend/cuda/a.cpp", '#include "backend/webgpu/b.h"\n')
         self.assertIn("backend/cuda may not include backend/webgpu",

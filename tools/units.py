@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """units.py ROOT: which sources are compiled together, as lines of CMake.
 
-Most of a compile is reading headers, so that up to eight sources of a folder are one unit. The sources of a unit share
+Most of a compile is reading headers, so that up to eight sources of a folder are one unit, or of it and the small ones in it. The sources of a unit share
 what an unnamed namespace hides from other files; two of them stay apart where that could change the meaning of either:
 where both give something one name, or one calls or names what the other has hidden. CMake reads the result
 (cmake/TokamakUnits.cmake); docs/decisions/0080-units.md has the measurements.
@@ -12,6 +12,7 @@ import re
 import sys
 
 MOST_FILES = 8
+FOLDER_FILES = 16  # a folder of fewer shares units with the one above
 MOST_LINES = 2400
 FOLDERS = ("src", "tests", "node")
 
@@ -97,7 +98,7 @@ def units_of(sources):
 def home_of(path, files):
     """The folder whose units hold a source: its own, or one above with those of other small folders of the layer."""
     home = path.parent
-    while len(home.parts) > 2 and files[home] < MOST_FILES:
+    while len(home.parts) > 2 and files[home] < FOLDER_FILES:
         home = home.parent
     return home
 

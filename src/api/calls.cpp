@@ -9,7 +9,7 @@
 namespace tokamak {
 namespace {
 
-openai::Sink sink_of(const std::shared_ptr<CallState>& call, std::function<bool()> is_cancelled) {
+protocol::Sink sink_of(const std::shared_ptr<CallState>& call, std::function<bool()> is_cancelled) {
   return {.begin = [call](int status, std::string_view type) { call->begin(status, type); },
           .write = [call](std::string_view bytes) { call->write(bytes); },
           .end = [call] { call->end(); },
@@ -86,10 +86,10 @@ Result<void> Calls::make_service(EngineLoop& loop, const std::string& model) {
   if (service_ != nullptr) return {};
   const auto now = [] { return int64_t{std::time(nullptr)}; };
   const auto random = [this] { return next_random(random_); };
-  using Made = std::unique_ptr<openai::Service>;
+  using Made = std::unique_ptr<protocol::Service>;
   const auto make = [this, now, random, model](Engine& engine, const Cancellable&) -> Result<Made> {
     random_ = fresh_seed(steady_clock()(), 0);
-    return openai::Service::make(
+    return protocol::Service::make(
         engine, {.model = model, .created = now(), .unix_seconds = now, .random = random});
   };
   TOK_TRY(service_, run_and_wait<Made>(loop, Cancellable(), make));
@@ -104,7 +104,7 @@ Result<std::shared_ptr<CallState>> Calls::begin(const std::shared_ptr<StreamLoop
   TOK_TRY(make_service(own, model));
   auto call = std::make_shared<CallState>();
   if (!own.has_thread()) call->pump = loop;
-  auto request = std::make_shared<openai::PreparedRequest>();
+  auto request = std::make_shared<protocol::PreparedRequest>();
   {
     const std::scoped_lock lock(reading_);
     *request = service_->prepare({.method = body.empty() ? "GET" : "POST",
@@ -113,7 +113,7 @@ Result<std::shared_ptr<CallState>> Calls::begin(const std::shared_ptr<StreamLoop
                                  grammars_);
   }
   if (request->is_answered()) {
-    openai::Service::give(*request, sink_of(call, {}));
+    protocol::Service::give(*request, sink_of(call, {}));
     return call;
   }
   const bool is_open =
@@ -123,18 +123,18 @@ Result<std::shared_ptr<CallState>> Calls::begin(const std::shared_ptr<StreamLoop
 }
 
 void Calls::start(EngineLoop& loop, const std::shared_ptr<CallState>& call,
-                  openai::PreparedRequest request) {
+                  protocol::PreparedRequest request) {
   const auto is_cancelled = [&loop, own = call.get()] {
     return own->is_cancelled || loop.is_closing();
   };
-  const openai::Dialect dialect = request.dialect;
+  const protocol::Dialect dialect = request.dialect;
   const auto begun = guarded([&]() -> Result<void> {
     service_->begin_prepared(std::move(request), sink_of(call, is_cancelled));
     return {};
   });
   if (!begun) {
-    const openai::Refusal refused(openai::api_error(begun.error()));
-    openai::Service::give({.dialect = dialect, .work = refused}, sink_of(call, {}));
+    const protocol::Refusal refused(protocol::api_error(begun.error()));
+    protocol::Service::give({.dialect = dialect, .work = refused}, sink_of(call, {}));
   }
   go_on(loop);
 }

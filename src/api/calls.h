@@ -6,15 +6,15 @@
 #include <string>
 
 #include "api/mailbox.h"
-#include "engine/engine_loop.h"
-#include "openai/service.h"
+#include "engine/requests/engine_loop.h"
+#include "protocol/service/service.h"
 #include "tokamak/call.h"
 
 namespace tokamak {
 
 /// The state that a Call and the thread that runs its request share.
 struct CallState : Mailbox {
-  /// Begins, continues and ends the answer, as openai::Sink has it: by one thread.
+  /// Begins, continues and ends the answer, as protocol::Sink has it: by one thread.
   void begin(int status, std::string_view content_type);
   void write(std::string_view bytes);
   void end();
@@ -47,14 +47,14 @@ class Calls {
  private:
   Result<void> make_service(EngineLoop& loop, const std::string& model);
   void start(EngineLoop& loop, const std::shared_ptr<CallState>& call,
-             openai::PreparedRequest request);
+             protocol::PreparedRequest request);
   /// Runs a step of a job in the next turn, where there are jobs.
   void go_on(EngineLoop& loop);
 
   std::mutex making_;
-  std::unique_ptr<openai::Service> service_;  // made by the first call
+  std::unique_ptr<protocol::Service> service_;  // made by the first call
   std::mutex reading_;
-  openai::AnswerGrammars grammars_;  // under it
+  protocol::AnswerGrammars grammars_;  // under it
   // On the thread that runs the engine.
   uint64_t random_ = 0;
   bool is_job_next_ = false;

@@ -1,8 +1,8 @@
 #include "api/model_state.h"
 #include "base/splitmix.h"
-#include "engine/logits.h"
+#include "engine/requests/logits.h"
+#include "engine/requests/text_request.h"
 #include "engine/task.h"
-#include "engine/text_request.h"
 
 namespace tokamak {
 namespace {
@@ -55,16 +55,16 @@ ModelDetails details_of(const Engine& engine, const ModelOptions& options) {
 }
 
 /// Reads the answer of a request whose prompt is complete.
-Result<void> separate_reasoning(const Engine& engine, const openai::ChatForm& chat,
+Result<void> separate_reasoning(const Engine& engine, const protocol::ChatForm& chat,
                                 const TextRequest& asked, Request& request, StreamState& stream) {
   constexpr size_t kPromptEnd = 64;  // tokens, among which marks that are open at its end stand
-  static const openai::ChatForm kPlain;
+  static const protocol::ChatForm kPlain;
   TOK_TRY(const Tokenizer* tokenizer, engine.tokenizer());
-  if (!asked.end_ids) openai::add_end_ids(chat, request.params);
+  if (!asked.end_ids) protocol::add_end_ids(chat, request.params);
   const std::span<const uint32_t> prompt = request.prompt;
   const std::string end = tokenizer->decode(prompt.last(std::min(prompt.size(), kPromptEnd)));
-  const openai::ChatForm& form = request.params.grammar ? kPlain : chat;
-  stream.reader.emplace(*tokenizer, openai::reasoning_format(form, end), form.marks,
+  const protocol::ChatForm& form = request.params.grammar ? kPlain : chat;
+  stream.reader.emplace(*tokenizer, protocol::reasoning_format(form, end), form.marks,
                         std::exchange(request.params.stop, {}),
                         request.params.end_ids.value_or(std::vector<uint32_t>()),
                         [own = &stream](bool is_reasoning, std::string_view text) {
@@ -75,11 +75,11 @@ Result<void> separate_reasoning(const Engine& engine, const openai::ChatForm& ch
 
 }  // namespace
 
-const openai::ChatForm& Model::State::reasoning() {
+const protocol::ChatForm& Model::State::reasoning() {
   std::call_once(reasoning_found, [&] {
     const auto tokenizer = engine().tokenizer();
     reasoning_form =
-        openai::find_reasoning_form(engine().files(), tokenizer ? *tokenizer : nullptr);
+        protocol::find_reasoning_form(engine().files(), tokenizer ? *tokenizer : nullptr);
   });
   return reasoning_form;
 }

@@ -8,7 +8,7 @@
 #include "api/calls.h"
 #include "api/stream_loop.h"
 #include "base/guarded.h"
-#include "openai/chat_form.h"
+#include "protocol/templates/chat_form.h"
 #include "tokamak/tokamak.h"
 
 namespace tokamak {
@@ -20,11 +20,11 @@ struct Model::State {
   std::string id;                      // as its clients call it
   std::atomic<uint64_t> requests = 0;  // for seeds
   std::once_flag reasoning_found;
-  openai::ChatForm reasoning_form;  // as reasoning() has it
+  protocol::ChatForm reasoning_form;  // as reasoning() has it
 
   const Engine& engine() const { return loop->engine(); }
   /// How the model reasons, found once from its template. Any thread.
-  const openai::ChatForm& reasoning();
+  const protocol::ChatForm& reasoning();
 };
 
 inline Failure is_closed() {

@@ -6,7 +6,7 @@
 
 #include "api/settings.h"
 #include "engine/engine.h"
-#include "engine/image_files.h"
+#include "engine/requests/image_files.h"
 #include "tokamak/tokamak.h"
 
 namespace tokamak {

@@ -1,7 +1,7 @@
 #include "api/stream_loop.h"
 
 #include "base/guarded.h"
-#include "engine/text_request.h"
+#include "engine/requests/text_request.h"
 
 namespace tokamak {
 

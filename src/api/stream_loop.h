@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "api/stream_state.h"
-#include "engine/engine_loop.h"
+#include "engine/requests/engine_loop.h"
 
 namespace tokamak {
 

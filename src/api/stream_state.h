@@ -1,7 +1,7 @@
 // The state that a Stream and the thread that runs its request share.
 #pragma once
 #include "api/mailbox.h"
-#include "openai/answer_reader.h"
+#include "protocol/output/answer_reader.h"
 #include "tokamak/tokamak.h"
 
 namespace tokamak {
@@ -9,7 +9,7 @@ namespace tokamak {
 struct StreamState : Mailbox {
   // The piece of a step until publish(); for the thread that runs the engine.
   TextPiece staged;
-  std::optional<openai::AnswerReader> reader;  // where reasoning comes apart
+  std::optional<protocol::AnswerReader> reader;  // where reasoning comes apart
   std::optional<Result<Generation>> staged_end;
 
   // The part that the stream may take, under the mutex.

@@ -1,4 +1,4 @@
-// The model that makes vectors for a store of memories: an engine, as src/memory asks it.
+// The model that makes vectors for a store of memories: an engine, as src/memory calls it.
 #pragma once
 #include <functional>
 

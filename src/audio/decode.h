@@ -1,7 +1,7 @@
 // Files of sound to samples; native builds only.
 //
 // WAV (whole numbers of 8 to 32 bits, floats, A-law, mu-law; also RF64, BW64), FLAC, Ogg with
-// Vorbis, Opus or FLAC, and MP3, told apart by their first bytes. Whole numbers of b bits are
+// Vorbis, Opus or FLAC, and MP3, known by their first bytes. Whole numbers of b bits are
 // divided by 2^(b - 1), channels are averaged, and other rates become 16 kHz.
 #pragma once
 #include <cstddef>

@@ -15,7 +15,7 @@ class Resampler {
   /// Errors: as check_format(), and no memory. REQUIRES: a rate of sounds, `to`.
   static Result<Resampler> open(const SoundFormat& format, uint32_t to = kSampleRate);
 
-  /// Adds to `out` what can be told of the sound up to here. `frames`: samples of all channels
+  /// Adds to `out` what is certain of the sound up to here. `frames`: samples of all channels
   /// beside each other, those of one moment after those of the one before.
   /// Errors: as check_samples().
   Result<void> add(std::span<const float> frames, Samples& out);

@@ -118,7 +118,7 @@ double number_of(std::string_view spelling) {
   if (std::from_chars(begin, end, number).ec != std::errc::result_out_of_range) {
     return number;
   }
-  // Nearer to 0 or to infinity than any other: the place of the first digit that counts tells.
+  // Nearer to 0 or to infinity than any other: the place of the first digit that counts decides.
   const size_t e = std::min(spelling.find_first_of("eE"), spelling.size());
   const size_t point = std::min(spelling.find('.'), e);
   int64_t power = int64_t(point) - int64_t(spelling.find_first_of("123456789"));

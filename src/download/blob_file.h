@@ -29,7 +29,7 @@ class BlobFile {
   Result<void> write(size_t part, std::span<const std::byte> bytes);
 
   /// Compares size and hash and gives the blob its name. Contents with another hash are deleted.
-  /// `checked` is told how many bytes were looked at.
+  /// `checked` gets how many bytes were looked at.
   Result<void> finish(const std::function<void(uint64_t)>& checked);
 
  private:

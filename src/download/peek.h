@@ -24,7 +24,7 @@ struct Peeked {
 };
 
 /// Fetches the texts that say what a model is, and of every file of weights 8 bytes and the header
-/// that they announce. Nothing is kept on disk. `looking_at` is told what is fetched.
+/// that they announce. Nothing is kept on disk. `looking_at` gets what is fetched.
 Result<Peeked> peek(const hub::Settings& settings, const hub::ModelName& name,
                     const std::function<void(const std::string&)>& looking_at,
                     const std::function<bool()>& cancelled);

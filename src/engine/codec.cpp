@@ -1,6 +1,6 @@
 #include "engine/codec.h"
 
-#include "generate/call_errors.h"
+#include "generate/steps/call_errors.h"
 #include "model/arch.h"
 #include "model/weights.h"
 

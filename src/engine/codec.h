@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/model_files.h"
+#include "engine/files/model_files.h"
 #include "engine/open_options.h"
 #include "speech/codec_runner.h"
 

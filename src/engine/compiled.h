@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "compile/part.h"
-#include "engine/hints.h"
-#include "generate/speculation.h"
+#include "engine/files/hints.h"
+#include "generate/speculate/speculation.h"
 #include "model/arch.h"
 #include "model/sentence_transformers.h"
 

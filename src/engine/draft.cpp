@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/memory.h"
-#include "generate/draft_model.h"
+#include "generate/speculate/draft_model.h"
 
 namespace tokamak {
 namespace {

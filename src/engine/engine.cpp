@@ -11,7 +11,7 @@
 #include "engine/memory.h"
 #include "engine/restorable_program.h"
 #include "engine/task.h"
-#include "generate/draft_model.h"
+#include "generate/speculate/draft_model.h"
 #include "model/unused_tensors.h"
 #include "model/weights.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/restorable_program.h"
-#include "generate/call_errors.h"
+#include "generate/steps/call_errors.h"
 #include "model/weights.h"
 #include "vision/patch_places.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "generate/image_rows.h"
+#include "generate/steps/image_rows.h"
 #include "image/image.h"
 #include "text/template/plain_marks.h"
 #include "vision/image_processor.h"

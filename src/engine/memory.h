@@ -52,7 +52,7 @@ std::string codec_memory_text(const Plan& codec);
 /// `why` with what the model needs, and what would need less.
 Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, const Error& why);
 
-/// Bytes that are free: those of the device that its backend tells, or of the host where that is
+/// Bytes that are free: those of the device that its backend knows, or of the host where that is
 /// its memory; 0: not known. Native programs only.
 uint64_t free_memory(const Backend& backend);
 uint64_t free_host_memory();

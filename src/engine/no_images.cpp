@@ -1,6 +1,5 @@
 // The browser's module for texts: its models see nothing.
 #include "engine/image_encoder.h"
-#include "engine/image_files.h"
 
 namespace tokamak {
 
@@ -42,10 +41,6 @@ Result<std::vector<uint32_t>> Engine::place_images(std::span<const uint32_t>,
 
 PlainText with_image_words(const VisionTower&, PlainText prompt) {
   return prompt;
-}
-
-Result<Image> image_of_bytes(std::span<const std::byte>) {
-  return unsupported("The module for texts reads no images.");
 }
 
 }  // namespace tokamak

@@ -94,7 +94,7 @@ struct OpenOptions {
   FindWrong find_wrong;
   std::function<void(const Plan&)> planned;  // sees the plan before it runs
   /// Opens the device again after it was lost; open() sets it. Without it a loss is an error. Like
-  /// `notice`, which tells of it, it is called as long as the engine lives.
+  /// `notice`, which reports it, it is called as long as the engine lives.
   std::function<Result<std::unique_ptr<Backend>>()> reopen;
 
   /// Features of the device that kernels do without.

@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "engine/task.h"
 #include "engine/yes_probability.h"
-#include "generate/call_errors.h"
+#include "generate/steps/call_errors.h"
 
 namespace tokamak {
 namespace {

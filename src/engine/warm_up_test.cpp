@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "generate/fake_program_test.h"
+#include "generate/schedule/fake_program_test.h"
 
 namespace tokamak {
 namespace {

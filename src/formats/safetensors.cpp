@@ -222,7 +222,7 @@ Result<Header> read_header(const ByteSource& source, bool lists_unread) {
     if (!listed->unread_type.empty()) unread_types[name] = listed->unread_type;
     header.tensors.push_back(std::move(listed->tensor));
   }
-  // Twice the same name is told before the overlap that it usually means.
+  // Twice the same name is reported before the overlap that it usually means.
   std::ranges::sort(header.tensors, {}, &TensorInfo::name);
   const auto twice = std::ranges::adjacent_find(header.tensors, {}, &TensorInfo::name);
   if (twice != header.tensors.end()) {

@@ -289,7 +289,7 @@ TEST(Safetensors, RejectsDuplicateName) {
       message(file_of(fmt::format(
           R"({{{}, "a": {{"dtype": "BF16", "shape": [3], "data_offsets": [4, 10]}}}})", kFirst))),
       "m: Tensor \"a\" occurs twice.");
-  // The same place too: the name is told, not the overlap that follows from it.
+  // The same place too: the name is reported, not the overlap that follows from it.
   EXPECT_EQ(message(file_of(fmt::format("{{{}, {}}}", kFirst, kFirst), 4)),
             "m: Tensor \"a\" occurs twice.");
   EXPECT_EQ(message(file_of(R"({"__metadata__": {}, "__metadata__": {}})", 0)),

@@ -6,7 +6,7 @@
 //
 // Without the sum where nothing else reads it, as in models that norm after the addition. Saves one
 // dispatch and one round trip of `sum` per norm.
-#include "fuse/add_layer_norm.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

@@ -5,7 +5,7 @@
 //
 // Saves one dispatch and one round trip of `sum` per norm (2 per layer). `sum` stays an output: it
 // is the residual stream the next block adds to.
-#include "fuse/add_rms_norm.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -4,7 +4,7 @@
 //   s = add r, y                    ==>      s = causal_conv x, w, bias, r {adds=true}
 //
 // Saves a dispatch and the round trip of y for every block of a residual layer.
-#include "fuse/conv_add.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

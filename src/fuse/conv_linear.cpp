@@ -7,7 +7,7 @@
 //
 // Saves a dispatch per layer once the columns are read in place. With one token the lane that has a
 // row of the product has that column of the state to itself.
-#include "fuse/conv_linear.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -4,7 +4,7 @@
 //   y, state = gated_delta qkv, ab, ...       ==>    y, state = gated_delta row, row, ...
 //
 // Saves two dispatches per layer.
-#include "fuse/delta_row.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

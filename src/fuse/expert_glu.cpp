@@ -6,7 +6,7 @@
 //
 // An expert's rows of gate and up come one after the other. Saves two dispatches per layer; where
 // only the experts and their router read a norm, norm_experts saves it, too.
-#include "fuse/expert_glu.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

@@ -5,7 +5,7 @@
 //   y = add r, s
 //
 // and without the residual. Saves two dispatches per layer, and the results of all experts.
-#include "fuse/expert_mix.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -6,7 +6,7 @@
 //
 // Saves a dispatch, and another one where the gate is columns of a row. Every workgroup of the
 // product makes its own x, which is short beside its weights.
-#include "fuse/gate_linear.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

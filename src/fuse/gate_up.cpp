@@ -6,7 +6,7 @@
 //
 // Rows of gate and up alternate, so that one workgroup owns both halves of a result. Saves two
 // dispatches and the round trips of g and u per layer.
-#include "fuse/gate_up.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

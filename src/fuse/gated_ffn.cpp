@@ -12,9 +12,9 @@
 // short, as measured on an H200 (docs/history/performance.md): 2 to 10 % of a token up to 1152
 // columns, but 2 to 24 % slower from 1536 on. What is lost grows with the matrices, as the square
 // of the columns; what is gained is the cost of a launch.
-#include "fuse/gated_ffn.h"
-
 #include <algorithm>
+
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

@@ -5,7 +5,7 @@
 //
 // Saves a dispatch, and a copy of the columns: Gemma 4 has one per layer in its per-layer
 // embeddings. linear_gate does it where the product before it takes the gate.
-#include "fuse/glu_columns.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -3,7 +3,7 @@
 //
 //   y = linear x, w           (softcap y)       ==>   c = fused_linear x, w {epilogue=argmax}
 //   c = block_argmax y
-#include "fuse/head_argmax.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

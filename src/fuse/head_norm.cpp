@@ -4,7 +4,7 @@
 //   y = fused_linear n, w, g {gated}  ==>                    {prologue=head_norm, gated}
 //
 // Saves a dispatch per layer of the gated delta rule.
-#include "fuse/head_norm.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

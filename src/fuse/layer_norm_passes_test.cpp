@@ -1,11 +1,7 @@
 // The effect of passes on layer_norm, and of rounded_norm on all norms, as text before and after.
-#include "fuse/add_layer_norm.h"
-#include "fuse/add_rms_norm.h"
-#include "fuse/library_products.h"
-#include "fuse/norm_add.h"
-#include "fuse/norm_linear.h"
+#include "fuse/library/library_passes.h"
 #include "fuse/pass_test.h"
-#include "fuse/rounded_norm.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

@@ -4,7 +4,7 @@
 //   y = glu l, g                          ==>    y = fused_linear x, w, row {epilogue=gate, first}
 //
 // Saves a dispatch, and another one where what is gated are columns of a row.
-#include "fuse/linear_gate.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -9,7 +9,7 @@
 // Without the factor, or without the second norm, where there is none. It begins with the addition,
 // and takes what follows one by one. Saves one dispatch to three, and as many round trips; s stays
 // an output.
-#include "fuse/norm_add.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

@@ -6,7 +6,7 @@
 //
 // With a factor, s is `scale s, k`. A product that reads s without a norm becomes one with
 // prologue=norm_add. Saves two dispatches, or three; s stays an output, which one workgroup writes.
-#include "fuse/norm_add_norm.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

@@ -4,7 +4,7 @@
 //   y = expert_glu n, w, chosen
 //
 // Saves a dispatch per layer where the router has folded it in, too.
-#include "fuse/norm_experts.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

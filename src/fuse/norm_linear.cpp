@@ -7,7 +7,7 @@
 // x v, adds up the squares of x beside, and scales its totals once; for layer_norm it looks at the
 // row before. No pass, no barrier, no intermediate. Where several products read one
 // norm, each folds it in.
-#include "fuse/norm_linear.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

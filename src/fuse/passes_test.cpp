@@ -1,22 +1,12 @@
 // Each pass as text before and after; "leaves it alone" cases included. That fused and unfused
 // graphs compute the same is tests/parity's business.
+#include "fuse/passes.h"
+
 #include <algorithm>
 
-#include "fuse/add_rms_norm.h"
-#include "fuse/gate_up.h"
-#include "fuse/gated_ffn.h"
-#include "fuse/head_argmax.h"
 #include "fuse/long_context.h"
-#include "fuse/norm_add_norm.h"
-#include "fuse/norm_linear.h"
 #include "fuse/pass_test.h"
 #include "fuse/pipeline.h"
-#include "fuse/qkv.h"
-#include "fuse/residual.h"
-#include "fuse/scale_embed.h"
-#include "fuse/split_attention.h"
-#include "fuse/split_linear.h"
-#include "fuse/step_attention.h"
 
 namespace tokamak::fuse {
 namespace {

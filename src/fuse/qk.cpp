@@ -4,7 +4,7 @@
 //   k = linear x, wk      ==>      q, k = qkv x, w {q_rows, k_rows}
 //
 // Saves a launch that has few rows for a large device.
-#include "fuse/qk.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -7,7 +7,7 @@
 //
 // Saves two or three dispatches per attention layer, and gives the small K and V products of
 // grouped-query attention a launch that fills the device.
-#include "fuse/qkv.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

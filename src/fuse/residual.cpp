@@ -4,7 +4,7 @@
 //   s = add r, y              ==>      s = fused_linear x, w, r {epilogue=add}
 //
 // Saves a dispatch and the round trip of y for the output and the down projection of a layer.
-#include "fuse/residual.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -17,8 +17,7 @@
 // norm, and of queries alone that are normed and read the cache of another layer. Saves up to five
 // dispatches per layer, and a round trip of q, k and v for each; where a library multiplies, two
 // products more. Steps of few rows have step_attention.
-#include "fuse/rope_append.h"
-
+#include "fuse/passes.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak::fuse {

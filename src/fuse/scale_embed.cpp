@@ -4,7 +4,7 @@
 //   y = scale e {factor=f}              ==>   y = embed tokens, table {scale=s*f}
 //
 // Saves one dispatch per step.
-#include "fuse/scale_embed.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

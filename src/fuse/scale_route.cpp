@@ -4,7 +4,7 @@
 //   shares, chosen = route s         ==>      shares, chosen = route logits {factor=f}
 //
 // Saves a dispatch per layer.
-#include "fuse/scale_route.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -5,7 +5,7 @@
 //
 // Saves a dispatch and the round trip of h: a workgroup of the convolution brings each number of x
 // to where its lanes read it, once, and activates it there.
-#include "fuse/snake_conv.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 

@@ -5,10 +5,10 @@
 //
 // and the same where a gate is before the product. Saves no dispatch, but fills the device: without
 // splits a step has a workgroup for each head.
-#include "fuse/split_attention.h"
-
 #include <algorithm>
 #include <bit>
+
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {

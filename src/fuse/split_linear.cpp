@@ -7,12 +7,12 @@
 // device in steps of several rows: a workgroup has some rows of the matrix for all rows of the
 // step, so that their number does not grow with the step, and each walks the columns one load after
 // the other.
-#include "fuse/split_linear.h"
+#include "fuse/passes.h"
 
 namespace tokamak::fuse {
 namespace {
 
-enum : Var { x, w, product, residual, weight, sum, norm, table, cache, pages, norms, y, appended };
+enum : Var { x, w, product, addend, weight, sum, norm, table, cache, pages, norms, y, appended };
 
 /// Parts of enough columns for several loads, as many as give each multiprocessor two workgroups
 /// of kTileRows rows; 1: no parts.
@@ -36,14 +36,14 @@ std::optional<Replacement> replace_split_linear(Match& m) {
     if (m.attributes<AddRmsNorm>(sum).parts != 1) return std::nullopt;
     const ValueId sums = m.add_node(SplitLinear{parts}, {m[x], m[w]}).front();
     return Replacement{AddRmsNorm{m.attributes<AddRmsNorm>(sum).eps, parts},
-                       {sums, m[residual], m[weight]}};
+                       {sums, m[addend], m[weight]}};
   }
   if (const auto* reduce = m.as<AllReduce>(y)) {
     if (reduce->parts != 1) return std::nullopt;
     AllReduce op = *reduce;
     op.parts = parts;
     std::vector<ValueId> inputs = {m.add_node(SplitLinear{parts}, {m[x], m[w]}).front()};
-    if (m.has(residual)) inputs.push_back(m[residual]);
+    if (m.has(addend)) inputs.push_back(m[addend]);
     return Replacement{op, std::move(inputs)};
   }
   StepAttention op = m.attributes<StepAttention>(y);
@@ -59,9 +59,9 @@ std::optional<Replacement> replace_split_linear(Match& m) {
 Pass split_linear() {
   const Pattern whole = node<Linear>(product, {any(x), any(w)});
   std::vector<std::vector<Pattern>> patterns = {
-      {node<AddRmsNorm>(sum, {whole, any(residual), any(weight)}, {norm})},
-      {node<AddRmsNorm>(sum, {any(residual), whole, any(weight)}, {norm})}};
-  patterns.push_back({node<AllReduce>(y, {whole, any(residual)})});
+      {node<AddRmsNorm>(sum, {whole, any(addend), any(weight)}, {norm})},
+      {node<AddRmsNorm>(sum, {any(addend), whole, any(weight)}, {norm})}};
+  patterns.push_back({node<AllReduce>(y, {whole, any(addend)})});
   patterns.push_back({node<AllReduce>(y, {whole})});
   for (const std::vector<Var>& others : {std::vector<Var>{appended}, std::vector<Var>{}}) {
     const std::vector<Pattern> plain = {whole, any(table), any(cache), any(pages)};

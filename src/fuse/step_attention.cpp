@@ -9,8 +9,7 @@
 // and without the norms, where values are keys before their norm, or for queries alone that read
 // the cache of another layer. A fourth part of the row, which gates the result, stays columns of
 // it. Saves up to six dispatches per layer.
-#include "fuse/step_attention.h"
-
+#include "fuse/passes.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak::fuse {

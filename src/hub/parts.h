@@ -1,5 +1,5 @@
 // How far a download has come, as a text beside the contents: what is there survives whatever
-// ends the program, and the next one goes on from there; the hash tells where the machine ended.
+// ends the program, and the next one goes on from there; the hash shows where the machine ended.
 //
 //   tokamak-parts 1 SIZE PART        bytes of the file and of a part
 //   COUNT                            bytes of the first part that are there, from its beginning

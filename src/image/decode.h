@@ -1,6 +1,6 @@
 // Files of images to pixels; native builds only (in the browser the page decodes).
 //
-// PNG, JPEG and WebP, told apart by their first bytes. What comes out is what Pillow's
+// PNG, JPEG and WebP, known by their first bytes. What comes out is what Pillow's
 // convert("RGB") gives, turned upright: gray is copied to three channels, palettes are looked up,
 // alpha is dropped and not blended, colour profiles are ignored, of animations the first frame is
 // taken. Samples of 16 bits keep their high byte.

@@ -56,7 +56,7 @@ std::string message_of(const Json& body) {
 
 }  // namespace
 
-Session::Session(openai::Service& service, SessionOptions options, Write write)
+Session::Session(protocol::Service& service, SessionOptions options, Write write)
     : service_(service), options_(std::move(options)), write_(std::move(write)) {}
 
 Session::~Session() {
@@ -166,7 +166,7 @@ void Session::call(const Json& id, const Json& params) {
   made.batch = batch_;
   if (batch_) ++batch_->running;
   made.progress_token = member(member(params, "_meta"), "progressToken");
-  openai::Sink sink;
+  protocol::Sink sink;
   sink.begin = [&made](int status, std::string_view) { made.status = status; };
   sink.write = [this, &made](std::string_view bytes) { take(made, bytes); };
   sink.end = [this, key] { end(key); };

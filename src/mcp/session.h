@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "mcp/tools.h"
-#include "openai/service.h"
+#include "protocol/service/service.h"
 
 namespace tokamak::mcp {
 
@@ -25,7 +25,7 @@ class Session {
   using Write = std::function<void(std::string_view)>;
 
   /// `service` outlives it.
-  Session(openai::Service& service, SessionOptions options, Write write);
+  Session(protocol::Service& service, SessionOptions options, Write write);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   /// Cancels what runs.
@@ -46,7 +46,7 @@ class Session {
     std::shared_ptr<Batch> batch;  // null: it came alone
     const Tool* tool = nullptr;
     Json progress_token;  // null: nobody wants to know
-    openai::ExchangeId exchange = {};
+    protocol::ExchangeId exchange = {};
     int status = 0;
     std::string received;  // that is not read yet: a part of an event, or of a whole body
     std::string text, finish_reason, error;
@@ -72,7 +72,7 @@ class Session {
   void refuse(const Json& id, int code, std::string_view message);
   void respond(Json message);
 
-  openai::Service& service_;
+  protocol::Service& service_;
   SessionOptions options_;
   Write write_;
   std::map<std::string, Call> calls_;  // by the text of their ids

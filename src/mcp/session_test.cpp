@@ -20,9 +20,9 @@ class McpSession : public testing::Test {
 
   void SetUp() override {
     ASSERT_NE(engine_, nullptr);
-    auto made = openai::Service::make(*engine_, {.model = "storyteller",
-                                                 .unix_seconds = [] { return int64_t{1}; },
-                                                 .random = [] { return uint64_t{4}; }});
+    auto made = protocol::Service::make(*engine_, {.model = "storyteller",
+                                                   .unix_seconds = [] { return int64_t{1}; },
+                                                   .random = [] { return uint64_t{4}; }});
     ASSERT_TRUE(made) << made.error().message;
     service_ = *std::move(made);
     session_ =
@@ -60,7 +60,7 @@ class McpSession : public testing::Test {
   }
 
   static inline Engine* engine_ = nullptr;
-  std::unique_ptr<openai::Service> service_;
+  std::unique_ptr<protocol::Service> service_;
   std::unique_ptr<Session> session_;
   std::vector<std::string> lines_;
 };

@@ -104,7 +104,7 @@ Json described(const Tool& tool) {
                            {"annotations", Json::Object{{"readOnlyHint", true}}}});
 }
 
-Result<openai::HttpRequest> request_of(const Tool& tool, const Json& arguments) {
+Result<protocol::HttpRequest> request_of(const Tool& tool, const Json& arguments) {
   const Json properties = properties_of(tool);
   for (const auto& [name, value] : arguments.as_object()) {
     if (properties.find(name) != nullptr) continue;
@@ -115,7 +115,7 @@ Result<openai::HttpRequest> request_of(const Tool& tool, const Json& arguments) 
     return invalid_input("The tool \"{}\" has no argument {}; it has {}.", tool.name,
                          Json(name).dump(), known.empty() ? "none" : known);
   }
-  openai::HttpRequest request{std::string(tool.method), std::string(tool.path), {}};
+  protocol::HttpRequest request{std::string(tool.method), std::string(tool.path), {}};
   if (tool.method == "GET") return request;
   Json body = arguments;
   if (tool.writes_text()) {

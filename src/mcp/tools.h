@@ -1,12 +1,12 @@
 // The tools that a model is for other programs: what they take and give, and which request of
-// src/openai a call of them is.
+// src/protocol a call of them is.
 #pragma once
 #include <span>
 #include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
-#include "openai/sink.h"
+#include "protocol/requests/sink.h"
 
 namespace tokamak::mcp {
 
@@ -31,7 +31,7 @@ std::span<const Tool> tools_of(bool is_encoder);
 Json described(const Tool& tool);
 
 /// The answer is to come in events where the tool writes a text. Errors: an argument that the tool
-/// does not have; what is wrong with their values the service says.
-Result<openai::HttpRequest> request_of(const Tool& tool, const Json& arguments);
+/// does not have; what is wrong with their values the service reports.
+Result<protocol::HttpRequest> request_of(const Tool& tool, const Json& arguments);
 
 }  // namespace tokamak::mcp

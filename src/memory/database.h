@@ -92,7 +92,7 @@ class Database {
 /// A group of writes, which is there as a whole after commit(), and not at all without it.
 class Transaction {
  public:
-  /// Waits for another program that writes, as long as the database was told to.
+  /// Waits for another program that writes, as long as the database was set to.
   static Result<Transaction> begin(const Database& database);
   Transaction(Transaction&& other) noexcept;
   Transaction& operator=(Transaction&&) = delete;

@@ -7,7 +7,7 @@
 namespace tokamak::memory {
 namespace {
 
-/// "Tmem": tells a store from the files of other programs that use SQLite.
+/// "Tmem": distinguishes a store from the files of other programs that use SQLite.
 constexpr int64_t kApplication = 0x546d656d;
 constexpr int64_t kVersion = 2;
 

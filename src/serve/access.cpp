@@ -14,7 +14,7 @@ bool equals_in_any_case(std::string_view a, std::string_view b) {
   return ascii_lower(a) == ascii_lower(b);
 }
 
-/// Looks at every byte whatever it finds: how long it takes tells nothing of where they differ.
+/// Looks at every byte whatever it finds: how long it takes shows nothing of where they differ.
 bool equals_in_constant_time(std::string_view shown, std::string_view key) {
   volatile uint8_t differs = shown.size() == key.size() ? 0 : 1;
   for (size_t i = 0; i < shown.size(); ++i) {

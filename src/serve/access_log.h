@@ -1,4 +1,4 @@
-// A line of the log for each answer; none of it is what a client said or was told.
+// A line of the log for each answer; none of it is of a request's or an answer's text.
 #pragma once
 #include <cstdint>
 #include <string>

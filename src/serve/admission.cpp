@@ -66,12 +66,12 @@ uint32_t Admission::under_way() const {
   return counts_->under_way;
 }
 
-openai::Answer<void> Admission::Place::admit(uint32_t sequences, std::string_view whose) {
+protocol::Answer<void> Admission::Place::admit(uint32_t sequences, std::string_view whose) {
   const auto seconds = widen(sequences);
   if (!seconds) return {};
   const uint64_t most = counts_->most();
   const bool fits_never = sequences > most;
-  return openai::Refusal(openai::ApiError{
+  return protocol::Refusal(protocol::ApiError{
       .status = 429,
       .message = fmt::format("The request is {} answers{}, but {} {} at once; {}.", sequences,
                              fits_never ? "" : " beside those under way", whose, most,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "openai/api_error.h"
+#include "protocol/requests/api_error.h"
 
 namespace tokamak::serve {
 
@@ -27,7 +27,7 @@ class Admission {
     std::optional<uint32_t> widen(uint32_t sequences);
     /// The same for a request that turns out to be that many. Errors: 429. `whose` begins the limit
     /// in the message: "this key may have".
-    openai::Answer<void> admit(uint32_t sequences, std::string_view whose);
+    protocol::Answer<void> admit(uint32_t sequences, std::string_view whose);
     /// They have ended, after that time.
     void end(double seconds);
 

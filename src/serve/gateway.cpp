@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
-#include "openai/routes.h"
+#include "protocol/requests/routes.h"
 #include "serve/error_reply.h"
 #include "serve/page.h"
 
@@ -18,7 +18,7 @@ Field retry_after(uint32_t seconds) {
 
 /// A comment in a stream of events, or an event where the protocol has one for it.
 std::string_view keep_alive_text(std::string_view path) {
-  const bool has_event = openai::dialect_of(path) == openai::Dialect::kAnthropic;
+  const bool has_event = protocol::dialect_of(path) == protocol::Dialect::kAnthropic;
   return has_event ? "event: ping\ndata: {\"type\":\"ping\"}\n\n" : ": wait\n\n";
 }
 
@@ -201,7 +201,7 @@ const Gateway::OwnPath Gateway::kOwnPaths[] = {
 std::string_view metric_path(std::string_view path) {
   const auto* own = std::ranges::find(Gateway::kOwnPaths, path, &Gateway::OwnPath::path);
   if (own != std::end(Gateway::kOwnPaths)) return own->path;
-  const std::string_view label = openai::route_label(path);
+  const std::string_view label = protocol::route_label(path);
   return label.empty() ? "other" : label;
 }
 
@@ -231,9 +231,9 @@ void Gateway::call(CallId id, const RequestHead& head, std::string body, BodyLea
   if (key && head.method == "POST" && keys_[*key].admission != nullptr) {
     call.place = keys_[*key].admission->begin();
   }
-  openai::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
-                                 .path = head.target,
-                                 .body = std::move(body)};
+  protocol::HttpRequest request = {.method = head.method == "HEAD" ? "GET" : head.method,
+                                   .path = head.target,
+                                   .body = std::move(body)};
   if (const std::string* type = head.find("content-type")) request.content_type = *type;
   request.body_lease = std::make_shared<const BodyLease>(std::move(lease));
   if (key) request.tenant = fmt::format("key {}", keys_[*key].id);

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "generate/scheduler.h"
+#include "generate/schedule/scheduler.h"
 #include "serve/histogram.h"
 
 namespace tokamak::serve {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "engine/memory.h"
-#include "openai/api_error.h"
+#include "protocol/requests/api_error.h"
 #include "serve/error_reply.h"
 
 namespace tokamak::serve {
@@ -42,12 +42,12 @@ Result<LoadedModel> ModelPool::make_loaded(size_t model, std::unique_ptr<Engine>
   loaded.bytes = needed_bytes(engine->compiled());
   loaded.device = engine->device().name;
   loaded.is_gpu = engine->device().backend != BackendKind::kCpu;
-  openai::ServiceOptions service = {.model = own.names.front(),
-                                    .aliases = {own.names.begin() + 1, own.names.end()},
-                                    .speech = options_.speech,
-                                    .created = own.card.created,
-                                    .unix_seconds = options_.unix_seconds,
-                                    .random = options_.random()};
+  protocol::ServiceOptions service = {.model = own.names.front(),
+                                      .aliases = {own.names.begin() + 1, own.names.end()},
+                                      .speech = options_.speech,
+                                      .created = own.card.created,
+                                      .unix_seconds = options_.unix_seconds,
+                                      .random = options_.random()};
   const auto deliver = [this](std::vector<Part> parts) {
     // A job is copied where std::function is.
     auto shared = std::make_shared<std::vector<Part>>(std::move(parts));
@@ -78,8 +78,8 @@ void ModelPool::reply(CallId id, Reply reply) {
   deliver_(std::move(parts));
 }
 
-void ModelPool::refuse(CallId id, std::string_view path, const openai::ApiError& error) {
-  Reply out = {.status = error.status, .body = error.body(openai::dialect_of(path)).dump()};
+void ModelPool::refuse(CallId id, std::string_view path, const protocol::ApiError& error) {
+  Reply out = {.status = error.status, .body = error.body(protocol::dialect_of(path)).dump()};
   if (!error.allow.empty()) out.fields.push_back({"Allow", error.allow});
   if (error.retry_seconds > 0) {
     out.fields.push_back({"Retry-After", std::to_string(error.retry_seconds)});
@@ -87,26 +87,26 @@ void ModelPool::refuse(CallId id, std::string_view path, const openai::ApiError&
   reply(id, std::move(out));
 }
 
-void ModelPool::begin(CallId id, openai::HttpRequest request) {
+void ModelPool::begin(CallId id, protocol::HttpRequest request) {
   if (request.body.size() <= kShortBody) {
-    const auto asked = openai::requested_model(request, names_);
+    const auto asked = protocol::requested_model(request, names_);
     return begin_read(id, std::move(request), asked);
   }
   if (!reader_) reader_.emplace();
   unread_.insert(id);
   // A job is copied where std::function is.
-  auto unread = std::make_shared<openai::HttpRequest>(std::move(request));
+  auto unread = std::make_shared<protocol::HttpRequest>(std::move(request));
   reader_->post([this, id, unread] {
-    const auto asked = openai::requested_model(*unread, names_);
+    const auto asked = protocol::requested_model(*unread, names_);
     server_.post([this, id, unread, asked] {
       if (unread_.erase(id) > 0) begin_read(id, std::move(*unread), asked);
     });
   });
 }
 
-void ModelPool::begin_read(CallId id, openai::HttpRequest request,
-                           const openai::Answer<openai::RequestedModel>& asked) {
-  if (is_ending_) return refuse(id, request.path, openai::cancelled_by_server());
+void ModelPool::begin_read(CallId id, protocol::HttpRequest request,
+                           const protocol::Answer<protocol::RequestedModel>& asked) {
+  if (is_ending_) return refuse(id, request.path, protocol::cancelled_by_server());
   if (!asked) return refuse(id, request.path, asked.error());
   if (auto answer = own_answer(request, *asked)) return reply(id, *std::move(answer));
   const size_t index = preferred_model(*asked);
@@ -123,7 +123,7 @@ void ModelPool::begin_read(CallId id, openai::HttpRequest request,
     }
     place = model.admission.begin();
     request.admit = [of_key = std::move(request.admit),
-                     place](uint32_t sequences) -> openai::Answer<void> {
+                     place](uint32_t sequences) -> protocol::Answer<void> {
       if (of_key) TOK_TRY(of_key(sequences));
       return place->admit(sequences, "the server takes");
     };
@@ -187,12 +187,12 @@ void ModelPool::hold(CallId id, bool is_held) {
 void ModelPool::cancel_all() {
   is_ending_ = true;
   for (Model& model : models_) {
-    refuse_waiting(model, openai::cancelled_by_server());
+    refuse_waiting(model, protocol::cancelled_by_server());
     if (model.loaded) model.loaded->loop->cancel_all();
   }
 }
 
-void ModelPool::refuse_waiting(Model& model, openai::ApiError error) {
+void ModelPool::refuse_waiting(Model& model, protocol::ApiError error) {
   if (error.status == 503) error.retry_seconds = kRetrySeconds;
   for (const Waiting& one : std::exchange(model.waiting, {})) {
     const auto call = calls_.extract(one.id).mapped();

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "base/background_task.h"
-#include "openai/requested_model.h"
+#include "protocol/requests/requested_model.h"
 #include "serve/admission.h"
 #include "serve/http/server.h"
 #include "serve/residency.h"
@@ -24,10 +24,10 @@ namespace tokamak::serve {
 
 /// A model that a server offers.
 struct PoolModel {
-  openai::ModelNames names;  // the first is its id
-  std::string path;          // where its files are, of which clients are not told
+  protocol::ModelNames names;  // the first is its id
+  std::string path;            // where its files are, of which clients are not told
   bool is_pinned = false;
-  openai::ModelCard card;    // as far as its files tell
+  protocol::ModelCard card;  // as far as its files tell
   uint64_t least_bytes = 0;  // of the device's memory that it needs; 0: not known
 };
 
@@ -51,7 +51,7 @@ struct PoolOptions {
       open;
   Trace* trace = nullptr;                      // of what engines do; outlives the pool
   std::function<void(std::string_view)> note;  // for the owner of the server; any thread
-  openai::SpeechOptions speech;                // of all models that speak
+  protocol::SpeechOptions speech;              // of all models that speak
   std::function<int64_t()> unix_seconds;
   /// A source of random numbers for one thread, another one each time.
   std::function<std::function<uint64_t()>()> random;
@@ -76,7 +76,7 @@ class ModelPool {
 
   /// Does what can be done now: begins requests that wait, loads and unloads.
   void advance();
-  void begin(CallId id, openai::HttpRequest request);
+  void begin(CallId id, protocol::HttpRequest request);
   void cancel(CallId id);
   void hold(CallId id, bool is_held);
   /// Requests under way are answered with an error; nothing is loaded any more.
@@ -93,7 +93,7 @@ class ModelPool {
  private:
   struct Waiting {
     CallId id = {};
-    openai::HttpRequest request;
+    protocol::HttpRequest request;
   };
   struct Model : PoolModel {
     std::optional<LoadedModel> loaded;
@@ -123,12 +123,12 @@ class ModelPool {
   void take(std::vector<Part> parts);
   void end_call(CallId id);
   /// Goes on once it is known which model it is for.
-  void begin_read(CallId id, openai::HttpRequest request,
-                  const openai::Answer<openai::RequestedModel>& asked);
+  void begin_read(CallId id, protocol::HttpRequest request,
+                  const protocol::Answer<protocol::RequestedModel>& asked);
   void start(Model& model, Waiting waiting);
   /// Answers those that wait for a model.
-  void refuse_waiting(Model& model, openai::ApiError error);
-  void refuse(CallId id, std::string_view path, const openai::ApiError& error);
+  void refuse_waiting(Model& model, protocol::ApiError error);
+  void refuse(CallId id, std::string_view path, const protocol::ApiError& error);
   void reply(CallId id, Reply reply);
   void begin_waiting(Model& model);
 
@@ -146,20 +146,20 @@ class ModelPool {
   void set_alarm();
 
   // pool_answers.cpp: what needs no engine.
-  std::optional<Reply> own_answer(const openai::HttpRequest& request,
-                                  const openai::RequestedModel& asked);
-  std::optional<Reply> unload_answer(const openai::HttpRequest& request,
-                                     const openai::RequestedModel& asked);
-  std::vector<openai::ModelCard> cards() const;
+  std::optional<Reply> own_answer(const protocol::HttpRequest& request,
+                                  const protocol::RequestedModel& asked);
+  std::optional<Reply> unload_answer(const protocol::HttpRequest& request,
+                                     const protocol::RequestedModel& asked);
+  std::vector<protocol::ModelCard> cards() const;
   Json residents() const;
   double expiry_of(const Model& model) const;
-  size_t preferred_model(const openai::RequestedModel& asked) const;
+  size_t preferred_model(const protocol::RequestedModel& asked) const;
 
   Server& server_;
   const PoolOptions options_;
   const Deliver deliver_;
   std::deque<Model> models_;  // whose metrics stay where they are
-  std::vector<openai::ModelNames> names_;
+  std::vector<protocol::ModelNames> names_;
   std::map<CallId, Call> calls_;
   std::set<CallId> unread_;     // those whose model the reader looks for
   std::deque<size_t> to_load_;  // in the order in which they were asked for

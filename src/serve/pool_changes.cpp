@@ -8,7 +8,7 @@ namespace tokamak::serve {
 namespace {
 
 /// The error for a client whose model cannot be loaded: files by their names within it.
-openai::ApiError load_error(const PoolModel& model, const Error& error) {
+protocol::ApiError load_error(const PoolModel& model, const Error& error) {
   const std::string& id = model.names.front();
   std::string text = error.message;
   for (const char* after : {"/", ":"}) {

@@ -8,7 +8,7 @@ namespace tokamak::serve {
 namespace {
 
 /// REQUIRES: the part has a head and outlives the sink.
-openai::Sink sink_into(Part& part) {
+protocol::Sink sink_into(Part& part) {
   return {.begin =
               [&part](int status, std::string_view type) {
                 part.head->status = status;
@@ -25,7 +25,7 @@ openai::Sink sink_into(Part& part) {
 }  // namespace
 
 Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> engine,
-                                                       openai::ServiceOptions options,
+                                                       protocol::ServiceOptions options,
                                                        ModelMetrics& metrics, Deliver deliver,
                                                        Trace* trace) {
   Scheduler* scheduler = nullptr;
@@ -35,9 +35,9 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
     if (trace != nullptr) observer = trace->observer(options.model, std::move(observer));
     scheduler->observe(std::move(observer));
   }
-  TOK_TRY(auto service, openai::Service::make(*engine, std::move(options)));
+  TOK_TRY(auto service, protocol::Service::make(*engine, std::move(options)));
   const std::string notice = service->notice();
-  const openai::ModelCard card = service->card();
+  const protocol::ModelCard card = service->card();
   auto own = std::unique_ptr<ServiceLoop>(
       new ServiceLoop(std::move(service), scheduler, metrics, trace, std::move(deliver)));
   own->notice_ = notice;
@@ -50,7 +50,7 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
   return own;
 }
 
-ServiceLoop::ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler,
+ServiceLoop::ServiceLoop(std::unique_ptr<protocol::Service> service, Scheduler* scheduler,
                          ModelMetrics& metrics, Trace* trace, Deliver deliver)
     : service_(std::move(service)),
       scheduler_(scheduler),
@@ -71,37 +71,37 @@ ServiceLoop::~ServiceLoop() {
   service_.reset();  // it refers to the engine
 }
 
-void ServiceLoop::begin(CallId id, openai::HttpRequest request) {
+void ServiceLoop::begin(CallId id, protocol::HttpRequest request) {
   auto call = std::make_shared<Call>();
   {
     const std::scoped_lock lock(mutex_);
     calls_[id] = call;
   }
   request.admit = [call,
-                   admit = std::move(request.admit)](uint32_t sequences) -> openai::Answer<void> {
+                   admit = std::move(request.admit)](uint32_t sequences) -> protocol::Answer<void> {
     if (admit) TOK_TRY(admit(sequences));
     call->sequences = sequences;
     return {};
   };
   // Jobs are copied where std::function is.
-  auto unread = std::make_shared<openai::HttpRequest>(std::move(request));
+  auto unread = std::make_shared<protocol::HttpRequest>(std::move(request));
   Reader& reader = unread->body.size() <= kShortBody ? short_ : long_;
   reader.worker->post(
       [this, id, call, unread, &reader] { read(id, call, std::move(*unread), reader.grammars); });
 }
 
-void ServiceLoop::read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request,
-                       openai::AnswerGrammars& grammars) {
+void ServiceLoop::read(CallId id, const std::shared_ptr<Call>& call, protocol::HttpRequest request,
+                       protocol::AnswerGrammars& grammars) {
   if (call->is_gone) return;
-  const openai::Dialect dialect = openai::dialect_of(request.path);
-  auto prepared = guarded([&]() -> Result<openai::PreparedRequest> {
+  const protocol::Dialect dialect = protocol::dialect_of(request.path);
+  auto prepared = guarded([&]() -> Result<protocol::PreparedRequest> {
     return service_->prepare(std::move(request), grammars);
   });
-  auto read = std::make_shared<openai::PreparedRequest>();
+  auto read = std::make_shared<protocol::PreparedRequest>();
   if (prepared) {
     *read = *std::move(prepared);
   } else {
-    *read = {.dialect = dialect, .work = openai::Refusal(openai::api_error(prepared.error()))};
+    *read = {.dialect = dialect, .work = protocol::Refusal(protocol::api_error(prepared.error()))};
   }
   if (!read->is_answered()) {
     loop_->post([this, id, call, read](Engine&) {
@@ -114,7 +114,7 @@ void ServiceLoop::read(CallId id, const std::shared_ptr<Call>& call, openai::Htt
     if (calls_.erase(id) == 0) return;
   }
   Part part = {.id = id, .head = Reply()};
-  openai::Service::give(*read, sink_into(part));
+  protocol::Service::give(*read, sink_into(part));
   deliver_({std::move(part)});
 }
 
@@ -188,8 +188,8 @@ Reply& ServiceLoop::head_of(CallId id) {
 }
 
 void ServiceLoop::start(CallId id, const std::shared_ptr<Call>& call,
-                        openai::PreparedRequest request) {
-  openai::Sink sink;
+                        protocol::PreparedRequest request) {
+  protocol::Sink sink;
   // The engine may end the request of a client that has gone before the cancel that was posted
   // does: nothing of that is for anybody.
   sink.header = [this, id, call](std::string_view name, std::string_view value) {

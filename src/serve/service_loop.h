@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 
-#include "engine/engine_loop.h"
-#include "openai/service.h"
+#include "engine/requests/engine_loop.h"
+#include "protocol/service/service.h"
 #include "serve/http/message.h"
 #include "serve/metrics.h"
 #include "serve/trace.h"
@@ -34,7 +34,7 @@ class ServiceLoop {
   /// `metrics` and `trace` outlive it; the latter is null where there is none. Errors: those of
   /// Service::make, a scheduler that does not fit the model.
   static Result<std::unique_ptr<ServiceLoop>> make(std::unique_ptr<Engine> engine,
-                                                   openai::ServiceOptions options,
+                                                   protocol::ServiceOptions options,
                                                    ModelMetrics& metrics, Deliver deliver,
                                                    Trace* trace = nullptr);
   ServiceLoop(const ServiceLoop&) = delete;
@@ -45,8 +45,8 @@ class ServiceLoop {
   // Any thread may call these.
   /// What the owner should know of the model's chat template; empty where there is nothing.
   const std::string& notice() const { return notice_; }
-  const openai::ModelCard& card() const { return card_; }
-  void begin(CallId id, openai::HttpRequest request);
+  const protocol::ModelCard& card() const { return card_; }
+  void begin(CallId id, protocol::HttpRequest request);
   /// Nothing more is delivered of it than a turn under way may bring, which ends a job's step soon.
   void cancel(CallId id);
   /// The client does not keep up: no more is computed for it until it does.
@@ -64,21 +64,21 @@ class ServiceLoop {
     std::atomic<bool> is_gone = false;
   };
 
-  ServiceLoop(std::unique_ptr<openai::Service> service, Scheduler* scheduler, ModelMetrics& metrics,
-              Trace* trace, Deliver deliver);
+  ServiceLoop(std::unique_ptr<protocol::Service> service, Scheduler* scheduler,
+              ModelMetrics& metrics, Trace* trace, Deliver deliver);
 
   /// Reads requests, one after the other, and hands them to the engine's thread.
   struct Reader {
-    openai::AnswerGrammars grammars;
+    protocol::AnswerGrammars grammars;
     std::optional<Worker> worker;
   };
 
-  void read(CallId id, const std::shared_ptr<Call>& call, openai::HttpRequest request,
-            openai::AnswerGrammars& grammars);
+  void read(CallId id, const std::shared_ptr<Call>& call, protocol::HttpRequest request,
+            protocol::AnswerGrammars& grammars);
   /// Whether it has not been cancelled meanwhile; from now on it is read.
   bool take_unread(CallId id);
   void forget(CallId id);
-  void start(CallId id, const std::shared_ptr<Call>& call, openai::PreparedRequest request);
+  void start(CallId id, const std::shared_ptr<Call>& call, protocol::PreparedRequest request);
   /// A job has a turn for each step, so that what it wrote is delivered and others come in between.
   void run_job();
   /// Calls run_job() in the next turn, where there are jobs.
@@ -88,9 +88,9 @@ class ServiceLoop {
   void end_turn();
 
   // On the engine's thread.
-  std::unique_ptr<openai::Service> service_;  // the readers', too
+  std::unique_ptr<protocol::Service> service_;  // the readers', too
   Scheduler* scheduler_;
-  std::map<CallId, openai::ExchangeId> running_;
+  std::map<CallId, protocol::ExchangeId> running_;
   std::vector<Part> parts_;
   bool is_job_next_ = false;  // run_job() comes in the next turn
   ModelMetrics* metrics_;
@@ -98,7 +98,7 @@ class ServiceLoop {
   Deliver deliver_;
 
   std::string notice_;
-  openai::ModelCard card_;
+  protocol::ModelCard card_;
   mutable std::mutex mutex_;
   SchedulerStats stats_;
   std::map<CallId, std::shared_ptr<Call>> calls_;

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "generate/scheduler.h"
+#include "generate/schedule/scheduler.h"
 
 namespace tokamak::serve {
 
@@ -20,11 +20,11 @@ class Trace {
   /// Appends to the file; false where that failed. One thread at a time calls it.
   using Write = std::function<bool(std::string_view)>;
 
-  /// `clock`: that of the schedulers; any thread may ask it. `failed` is told once that no more is
-  /// written.
+  /// `clock`: that of the schedulers; any thread may ask it. `failed` is called once when no more
+  /// is written.
   Trace(Write write, Clock clock, std::function<void()> failed);
 
-  /// For the scheduler of that model; what it is told goes to `next` first. The trace outlives it.
+  /// For the scheduler of that model; what it gets goes to `next` first. The trace outlives it.
   SchedulerObserver observer(std::string_view model, SchedulerObserver next);
   /// Requests of the model that run and wait, where that has changed. Any thread may call it.
   void count(std::string_view model, uint32_t running, uint32_t waiting);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "generate/sampler.h"
+#include "generate/sample/sampler.h"
 #include "speech/voice_steps.h"
 
 namespace tokamak {

@@ -1,6 +1,6 @@
 #include "speech/narrator.h"
 
-#include "generate/call_errors.h"
+#include "generate/steps/call_errors.h"
 
 namespace tokamak {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generate/call_errors.h"
+#include "generate/steps/call_errors.h"
 #include "speech/compression.h"
 #include "speech/language.h"
 #include "speech/listener.h"

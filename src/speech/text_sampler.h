@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "generate/sampler.h"
+#include "generate/sample/sampler.h"
 
 namespace tokamak {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "generate/call_errors.h"
+#include "generate/steps/call_errors.h"
 #include "speech/compression.h"
 #include "speech/language.h"
 #include "speech/listener.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <limits>
 
-#include "generate/session.h"
+#include "generate/steps/session.h"
 
 namespace tokamak {
 namespace {

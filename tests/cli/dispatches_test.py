@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""docs/kernels-and-plans.md has the number of kernels that the program launches. Run by CTest; by hand
-as cli_test.py.
-"""
+"""launches.md has the number of kernels that the program launches. Run by CTest; by hand as cli_test.py."""
 import unittest
 
 import program
@@ -11,7 +9,7 @@ from load_tool import load_tool
 class Dispatches(unittest.TestCase):
     def test_the_document_is_what_the_program_says(self):
         tool = load_tool("dispatches_table")
-        text = tool.part(tool.PAGE.read_text(encoding="utf-8"))
+        text = tool.PAGE.read_text(encoding="utf-8")
         self.maxDiff = None
         self.assertEqual(tool.document(tool.Program(program.PROGRAM)), text)
 

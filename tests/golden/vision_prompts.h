@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/image_files.h"
+#include "engine/requests/image_files.h"
 #include "golden/made_checkpoint.h"
 #include "golden/reference.h"
 

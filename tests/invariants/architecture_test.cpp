@@ -8,7 +8,7 @@
 #include "golden/reference.h"
 #include "invariants/batch_requests.h"
 #include "invariants/wish_file.h"
-#include "report/support_operations.h"
+#include "report/support/support_operations.h"
 
 namespace tokamak::invariants {
 namespace {

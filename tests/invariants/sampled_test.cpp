@@ -1,7 +1,7 @@
 // Tokens that are drawn from the lists that the device makes are those drawn from all logits.
 #include <algorithm>
 
-#include "generate/token_list.h"
+#include "generate/sample/token_list.h"
 #include "golden/reference.h"
 
 namespace tokamak::golden {

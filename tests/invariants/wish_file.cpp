@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "report/wished_model.h"
+#include "report/support/wished_model.h"
 
 namespace tokamak::invariants {
 namespace {

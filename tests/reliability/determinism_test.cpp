@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/webgpu/adapters.h"
-#include "generate/sampler.h"
+#include "generate/sample/sampler.h"
 #include "reliability/model_on_device.h"
 
 namespace tokamak::golden {

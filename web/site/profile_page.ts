@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Plugin } from "vite";
 
 const ID = "virtual:profile-page";
-// In the order in which src/report/profile_page.cpp puts them together.
+// In the order in which src/report/profile/profile_page.cpp puts them together.
 const SCRIPTS = ["common.js", "timeline.js", "roofline.js", "profile.js"];
 
 /** The element with that id, with all that is in it; there is none of its kind inside. */

@@ -1,4 +1,4 @@
-#include "report/bench.h"
+#include "report/bench/bench.h"
 
 #include <algorithm>
 #include <array>
@@ -107,11 +107,7 @@ Result<void> run_bench(const BenchFlags& flags, const App& command) {
   return {};
 }
 
-}  // namespace
-
-void add_bench(App& app, Action& action) {
-  App* command = app.add_subcommand("bench", "speed, memory and correctness of a model");
-  command->footer(R"(Examples:
+constexpr const char* kFooter = R"(Examples:
   tokamak bench                                   the built-in model on the best device
   tokamak bench path/to/model -p 2048 -n 256 -r 10
   tokamak bench path/to/model -p 128,512 -n 0     prompts of two lengths, no generation
@@ -136,13 +132,12 @@ read reach on the same device. With --sampled, a second test draws from the list
 that the device makes, running ahead with what it guesses, and a third one from all logits.
 Of models that hear, speak, embed or rank other things are measured: noise, ids and pixels of fixed
 seeds, and as much as is asked for, whatever the model makes of it. "x real time" is seconds of
-sound in a second; "first" is how long somebody waits for it.)");
-  auto flags = std::make_shared<BenchFlags>();
-  flags->model.add(*command, ModelFlags::Model::kOptional);
-  flags->model.add_speculation(*command);
-  BenchOptions& options = flags->options;
+sound in a second; "first" is how long somebody waits for it.)";
+
+void add_tests_of_text(App& command, BenchFlags& flags) {
+  BenchOptions& options = flags.options;
   const auto list = [&](const char* names, std::vector<uint32_t>& values, const char* meaning) {
-    return command->add_option(names, values, meaning)
+    return command.add_option(names, values, meaning)
         ->type_name("N,...")
         ->delimiter(',')
         ->check(in_range(0, 1 << 24));
@@ -153,7 +148,7 @@ sound in a second; "first" is how long somebody waits for it.)");
   list("-n,--n-gen,--generate", options.generate,
        "tokens to generate, one test for each number; 0: none")
       ->capture_default_str();
-  list("-pg,--n-prompt-gen", flags->pairs,
+  list("-pg,--n-prompt-gen", flags.pairs,
        "a prompt and tokens to generate after it, measured together; repeatable")
       ->type_name("PP,TG");
   list("-d,--n-depth,--depth", options.depths,
@@ -161,77 +156,95 @@ sound in a second; "first" is how long somebody waits for it.)");
       ->capture_default_str();
   Option* sequences =
       command
-          ->add_option("--sequences", options.sequences,
-                       "sequences that generate at once, one test for each number; 1: one alone")
+          .add_option("--sequences", options.sequences,
+                      "sequences that generate at once, one test for each number; 1: one alone")
           ->type_name("N,...")
           ->delimiter(',')
           ->check(in_range(1, kMaxSequences))
           ->capture_default_str();
   command
-      ->add_option("--arriving", options.arriving,
-                   "a prompt of that many tokens arrives beside the sequences of such a test: the "
-                   "time between their tokens meanwhile; 0: none")
+      .add_option("--arriving", options.arriving,
+                  "a prompt of that many tokens arrives beside the sequences of such a test: the "
+                  "time between their tokens meanwhile; 0: none")
       ->type_name("N")
       ->needs(sequences)
       ->check(in_range(0, 1 << 24));
-  command->add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
+  command.add_option("-r,--repetitions", options.repetitions, "runs after the one to warm up")
       ->check(in_range(1, 1000))
       ->capture_default_str();
   Option* sampled =
-      command->add_flag("--sampled", options.sampled,
-                        "generate by sampling, too: temperature 0.8, top-k 40, top-p 0.95");
+      command.add_flag("--sampled", options.sampled,
+                       "generate by sampling, too: temperature 0.8, top-k 40, top-p 0.95");
   command
-      ->add_option("--repeat-penalty,--repetition-penalty", options.repetition_penalty,
-                   "of what --sampled draws; above 1: less repetition")
+      .add_option("--repeat-penalty,--repetition-penalty", options.repetition_penalty,
+                  "of what --sampled draws; above 1: less repetition")
       ->needs(sampled)
       ->capture_default_str();
+}
+
+void add_other_work(App& command, BenchOptions& options) {
   command
-      ->add_option("--image", options.image_side,
-                   "a model that sees: the way from an image of that many pixels a side to the "
-                   "first token, instead of all tests of text")
+      .add_option("--image", options.image_side,
+                  "a model that sees: the way from an image of that many pixels a side to the "
+                  "first token, instead of all tests of text")
       ->type_name("PIXELS")
       ->check(in_range(1, 8192));
   command
-      ->add_option("--seconds", options.seconds,
-                   "of sound that is heard, or said at most; default: 30 heard, 10 said")
+      .add_option("--seconds", options.seconds,
+                  "of sound that is heard, or said at most; default: 30 heard, 10 said")
       ->type_name("S")
       ->check(in_range(0.1, 3600.0));
   command
-      ->add_option("--heard-tokens", options.heard_tokens, "tokens that are written of that sound")
+      .add_option("--heard-tokens", options.heard_tokens, "tokens that are written of that sound")
       ->check(in_range(1, 1 << 16))
       ->capture_default_str();
   command
-      ->add_option("--codec", options.codec,
-                   "of a model that speaks; default: that in its folder or beside it")
+      .add_option("--codec", options.codec,
+                  "of a model that speaks; default: that in its folder or beside it")
       ->type_name("PATH")
       ->check(not_empty("the path of a codec"));
-  command->add_option("--texts", options.texts, "texts that are embedded, or pairs that are ranked")
+  command.add_option("--texts", options.texts, "texts that are embedded, or pairs that are ranked")
       ->check(in_range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--text-tokens", options.text_tokens, "tokens of each of them")
+  command.add_option("--text-tokens", options.text_tokens, "tokens of each of them")
       ->check(in_range(1, 1 << 20))
       ->capture_default_str();
-  Option* no_check = command->add_flag("--no-check", flags->no_check, "do not compare");
+}
+
+void add_report(App& command, BenchFlags& flags) {
+  Option* no_check = command.add_flag("--no-check", flags.no_check, "do not compare");
   command
-      ->add_flag("--check", flags->check,
-                 "compare with the reference (default for weights below 64 MiB)")
+      .add_flag("--check", flags.check,
+                "compare with the reference (default for weights below 64 MiB)")
       ->excludes(no_check);
   command
-      ->add_option("--reference", options.reference,
-                   "what --check compares with: the CPU, which is slow, or another backend")
+      .add_option("--reference", flags.options.reference,
+                  "what --check compares with: the CPU, which is slow, or another backend")
       ->check(one_of({"cpu", "webgpu", "cuda"}))
       ->excludes(no_check)
       ->capture_default_str();
-  Option* json = command->add_flag(
-      "--json", flags->json, "one JSON object with everything: bounds, memory, loading, the check");
+  Option* json = command.add_flag(
+      "--json", flags.json, "one JSON object with everything: bounds, memory, loading, the check");
   command
-      ->add_option(
-          "-o,--output", flags->output,
-          "only the tests, in the form of llama-bench: md is a Markdown table, json a list "
-          "of objects with each repetition, csv the same as lines")
+      .add_option("-o,--output", flags.output,
+                  "only the tests, in the form of llama-bench: md is a Markdown table, json a list "
+                  "of objects with each repetition, csv the same as lines")
       ->type_name("FORM")
       ->check(one_of({"md", "json", "csv"}))
       ->excludes(json);
+}
+
+}  // namespace
+
+void add_bench(App& app, Action& action) {
+  App* command = app.add_subcommand("bench", "speed, memory and correctness of a model");
+  command->footer(kFooter);
+  auto flags = std::make_shared<BenchFlags>();
+  flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add_speculation(*command);
+  add_tests_of_text(*command, *flags);
+  add_other_work(*command, flags->options);
+  add_report(*command, *flags);
   command->callback([flags, command, &action] {
     action = [flags, command] { return run_bench(*flags, *command); };
   });

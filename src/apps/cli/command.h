@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/cli/input.h"
-#include "apps/cli/options.h"
-#include "apps/cli/terminal.h"
+#include "apps/cli/line/input.h"
+#include "apps/cli/line/options.h"
+#include "apps/cli/line/terminal.h"
 #include "engine/engine.h"
 #include "hub/model_name.h"
 
@@ -111,8 +111,12 @@ void tell_loading(OpenOptions& options, Waiting& waiting);
 /// then, and what an earlier start compiled they have kept.
 bool compiles_while_running(const Engine& engine);
 
-/// Accepts the values that a sampler takes for this parameter; `expected` describes them.
-Validator sampling_range(double SamplingParams::* parameter, const char* expected);
+/// Adds the option for a number of the sampling, under the same names for every command; it is read
+/// into `params`.
+Option* add_sampling_number(App& command, double SamplingParams::* number, SamplingParams& params);
+/// Sets the numbers that were given in `sampling` to those of `params`.
+void take_sampling_numbers(const App& command, const SamplingParams& params,
+                           SamplingParams& sampling);
 
 /// How to sample; options that are not given keep the model's own defaults.
 class SamplingFlags {
@@ -131,9 +135,7 @@ class SamplingFlags {
 
   App* command_ = nullptr;
   int max_tokens_ = 128;
-  double temperature_ = 0, top_p_ = 1, min_p_ = 0, typical_p_ = 1, repetition_penalty_ = 1;
-  double presence_penalty_ = 0, frequency_penalty_ = 0;
-  uint32_t top_k_ = 0;
+  SamplingParams numbers_;
   uint64_t seed_ = 0;
   bool greedy_ = false, ignore_eos_ = false;
   std::vector<std::string> stop_, biases_;

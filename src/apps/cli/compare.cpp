@@ -1,5 +1,5 @@
 #include "apps/cli/measured_text.h"
-#include "report/comparison.h"
+#include "report/bench/comparison.h"
 
 namespace tokamak::cli {
 namespace {

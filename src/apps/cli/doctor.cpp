@@ -1,8 +1,8 @@
-#include "report/doctor.h"
+#include "report/support/doctor.h"
 
 #include "apps/cli/command.h"
-#include "apps/cli/output_file.h"
-#include "report/support_file.h"
+#include "apps/cli/line/output_file.h"
+#include "report/support/support_file.h"
 
 namespace tokamak::cli {
 namespace {

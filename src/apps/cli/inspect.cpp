@@ -1,16 +1,16 @@
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 
 #include "apps/cli/command.h"
 #include "base/table.h"
 #include "download/peek.h"
 #include "engine/codec.h"
-#include "engine/gguf_files.h"
+#include "engine/files/gguf_files.h"
+#include "engine/files/partial_files.h"
 #include "engine/memory.h"
-#include "engine/partial_files.h"
 #include "formats/native_files.h"
-#include "openai/chat_form.h"
-#include "openai/tool_family.h"
-#include "report/support.h"
+#include "protocol/output/tool_family.h"
+#include "protocol/templates/chat_form.h"
+#include "report/support/support.h"
 
 namespace tokamak::cli {
 namespace {
@@ -125,7 +125,8 @@ Result<ModelFiles> read_foreign_gguf(const std::string& path, UnreadTensors& unr
 
 SupportRow tools_row(const ModelFiles& files) {
   const auto tokenizer = make_tokenizer(files);
-  const openai::ChatForm form = openai::find_chat_form(files, tokenizer ? &*tokenizer : nullptr);
+  const protocol::ChatForm form =
+      protocol::find_chat_form(files, tokenizer ? &*tokenizer : nullptr);
   std::string what = form.notice;
   if (what.empty() && form.tools != nullptr) what = std::string(form.tools->name);
   if (form.is_generic && form.notice.empty()) what = "told in words: the template knows no tools";

@@ -31,7 +31,7 @@ std::string with_help(const Error& error, const App* command) {
   return fmt::format("{} (see {} --help)", text, command->full_name());
 }
 
-/// An error without a message has been told before.
+/// An error without a message has been printed before.
 int failed(const Error& error, const App* command) {
   if (error.code == ErrorCode::kCancelled) {
     note("Interrupted.\n");

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/cli/command.h"
-#include "report/perplexity.h"
+#include "report/bench/perplexity.h"
 
 namespace tokamak::cli {
 

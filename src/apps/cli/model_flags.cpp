@@ -3,7 +3,7 @@
 
 #include "apps/cli/command.h"
 #include "engine/lora_files.h"
-#include "report/kernel_trace.h"
+#include "report/inspect/kernel_trace.h"
 
 namespace tokamak::cli {
 namespace {

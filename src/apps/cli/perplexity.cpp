@@ -1,4 +1,4 @@
-#include "report/perplexity.h"
+#include "report/bench/perplexity.h"
 
 #include "apps/cli/measured_text.h"
 

@@ -1,12 +1,12 @@
-#include "report/profile.h"
+#include "report/profile/profile.h"
 
 #include <ctime>
 #include <optional>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output_file.h"
+#include "apps/cli/line/output_file.h"
 #include "base/system/calendar.h"
-#include "report/profile_page.h"
+#include "report/profile/profile_page.h"
 
 namespace tokamak::cli {
 namespace {

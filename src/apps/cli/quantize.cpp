@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "apps/cli/command.h"
-#include "apps/cli/output_file.h"
+#include "apps/cli/line/output_file.h"
 #include "base/system/path_text.h"
 #include "base/table.h"
 #include "base/whole_file.h"

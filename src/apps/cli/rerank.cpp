@@ -1,5 +1,5 @@
 #include "apps/cli/command.h"
-#include "engine/sort_by_score.h"
+#include "engine/requests/sort_by_score.h"
 
 namespace tokamak::cli {
 namespace {

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 
 #include "apps/cli/command.h"
+#include "generate/sample/sampling_numbers.h"
 
 namespace tokamak::cli {
 namespace {
@@ -21,6 +23,7 @@ Result<std::vector<float>> read_logits(const Json& input) {
 
 Result<SamplingParams> read_params(const Json& input) {
   SamplingParams params;
+  const auto rows = sampling_numbers().first(5);  // the others need a text
   static const Json kNone{Json::Object{}};
   const Json* given = input.find("params");
   ConfigReader reader(given == nullptr ? kNone : *given, "params");
@@ -29,16 +32,9 @@ Result<SamplingParams> read_params(const Json& input) {
     if (!value.is_number() || !std::isfinite(value.as_number()))
       return invalid_input("params: {}: expected a number.", name);
     const double number = value.as_number();
-    if (name == "temperature")
-      params.temperature = number;
-    else if (name == "top_p")
-      params.top_p = number;
-    else if (name == "min_p")
-      params.min_p = number;
-    else if (name == "typical_p")
-      params.typical_p = number;
-    else if (name == "repetition_penalty")
-      params.repetition_penalty = number;
+    const auto row = std::ranges::find(rows, name, &SamplingNumber::name);
+    if (row != rows.end())
+      params.*row->member = number;
     else if (name == "top_k" && value.is_integer() && number >= 0 && number <= INT32_MAX)
       params.top_k = uint32_t(number);
     else

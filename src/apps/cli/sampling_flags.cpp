@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 
 #include "apps/cli/command.h"
+#include "generate/sample/sampling_numbers.h"
 
 namespace tokamak::cli {
 namespace {
@@ -62,20 +64,23 @@ Result<std::shared_ptr<const Grammar>> read_regex(const std::string& text) {
   return std::make_shared<const Grammar>(std::move(grammar));
 }
 
-}  // namespace
+struct NumberFlag {
+  double SamplingParams::* member;
+  const char *names, *description;
+};
 
-Validator sampling_range(double SamplingParams::* parameter, const char* expected) {
-  return [parameter, expected](const std::string& text) {
-    SamplingParams params;
-    double& value = params.*parameter;
-    const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    const bool is_number = read.ec == std::errc() && read.ptr == end;
-    return is_number && params.validate() ? "" : not_expected(text, expected);
-  };
-}
-
-namespace {
+constexpr NumberFlag kNumberFlags[] = {
+    {&SamplingParams::temperature, "--temp,--temperature", "temperature; 0 is greedy"},
+    {&SamplingParams::top_p, "--top-p", "only the most probable up to this sum"},
+    {&SamplingParams::min_p, "--min-p", "only those above this share of the best"},
+    {&SamplingParams::typical_p, "--typical,--typical-p", "locally typical sampling"},
+    {&SamplingParams::repetition_penalty, "--repeat-penalty,--repetition-penalty",
+     "above 1: less repetition"},
+    {&SamplingParams::presence_penalty, "--presence-penalty",
+     "above 0: tokens that were generated become less likely"},
+    {&SamplingParams::frequency_penalty, "--frequency-penalty",
+     "the same, for every time that they were"},
+};
 
 /// "ID=BIAS"; nothing for other texts.
 std::optional<std::pair<uint32_t, float>> bias_of(const std::string& text) {
@@ -89,6 +94,28 @@ std::optional<std::pair<uint32_t, float>> bias_of(const std::string& text) {
 }
 
 }  // namespace
+
+Option* add_sampling_number(App& command, double SamplingParams::* number, SamplingParams& params) {
+  const auto* flag = std::ranges::find(kNumberFlags, number, &NumberFlag::member);
+  return command.add_option(flag->names, params.*number, flag->description)
+      ->check([&row = sampling_number(number)](const std::string& text) {
+        double value = 0;
+        const char* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        const bool is_number = read.ec == std::errc() && read.ptr == end;
+        return is_number && row.takes(value) ? "" : not_expected(text, "a number " + row.range());
+      });
+}
+
+void take_sampling_numbers(const App& command, const SamplingParams& params,
+                           SamplingParams& sampling) {
+  for (const NumberFlag& flag : kNumberFlags) {
+    const std::string_view names = flag.names;
+    if (command.count(std::string(names.substr(0, names.find(',')))) > 0) {
+      sampling.*flag.member = params.*flag.member;
+    }
+  }
+}
 
 void SamplingFlags::add(App& command) {
   command_ = &command;
@@ -152,40 +179,19 @@ void SamplingFlags::add_sampling(App& command) {
   const char* group = "Sampling options (default: as the model recommends)";
   Option* greedy =
       command.add_flag("--greedy", greedy_, "always the most probable token")->group(group);
-  command.add_option("--temp,--temperature", temperature_, "temperature; 0 is greedy")
-      ->check(sampling_range(&SamplingParams::temperature, "a number from 0 to 1000000"))
+  const auto add = [&](double SamplingParams::* number) {
+    return add_sampling_number(command, number, numbers_)->group(group);
+  };
+  add(&SamplingParams::temperature)->excludes(greedy);
+  command.add_option("--top-k", numbers_.top_k, "only the k most probable; 0: all")
       ->excludes(greedy)
       ->group(group);
-  command.add_option("--top-k", top_k_, "only the k most probable; 0: all")
-      ->excludes(greedy)
-      ->group(group);
-  command.add_option("--top-p", top_p_, "only the most probable up to this sum")
-      ->check(sampling_range(&SamplingParams::top_p, "a number above 0 and at most 1"))
-      ->excludes(greedy)
-      ->group(group);
-  command.add_option("--min-p", min_p_, "only those above this share of the best")
-      ->check(sampling_range(&SamplingParams::min_p, "a number from 0 to 1"))
-      ->excludes(greedy)
-      ->group(group);
-  command.add_option("--typical,--typical-p", typical_p_, "locally typical sampling")
-      ->check(sampling_range(&SamplingParams::typical_p, "a number above 0 and at most 1"))
-      ->excludes(greedy)
-      ->group(group);
-  command
-      .add_option("--repeat-penalty,--repetition-penalty", repetition_penalty_,
-                  "above 1: less repetition")
-      ->check(sampling_range(&SamplingParams::repetition_penalty, "a number from 0.01 to 100"))
-      ->group(group);
-  command
-      .add_option("--presence-penalty", presence_penalty_,
-                  "above 0: tokens that were generated become less likely")
-      ->check(sampling_range(&SamplingParams::presence_penalty, "a number from -2 to 2"))
-      ->group(group);
-  command
-      .add_option("--frequency-penalty", frequency_penalty_,
-                  "the same, for every time that they were")
-      ->check(sampling_range(&SamplingParams::frequency_penalty, "a number from -2 to 2"))
-      ->group(group);
+  add(&SamplingParams::top_p)->excludes(greedy);
+  add(&SamplingParams::min_p)->excludes(greedy);
+  add(&SamplingParams::typical_p)->excludes(greedy);
+  add(&SamplingParams::repetition_penalty);
+  add(&SamplingParams::presence_penalty);
+  add(&SamplingParams::frequency_penalty);
   command
       .add_option("--logit-bias", biases_,
                   "what is added to the logit of a token, from -100, which bans it, to 100 "
@@ -208,15 +214,9 @@ Result<GenerationParams> SamplingFlags::params(const GenerationParams& defaults)
   params.max_tokens = max_tokens_ < 0 ? kAllTokens : uint32_t(max_tokens_);
   params.stop = stop_;
   params.grammar = grammar_;
-  if (given("--temp")) sampling.temperature = temperature_;
-  if (given("--top-k")) sampling.top_k = top_k_;
-  if (given("--top-p")) sampling.top_p = top_p_;
-  if (given("--min-p")) sampling.min_p = min_p_;
-  if (given("--typical-p")) sampling.typical_p = typical_p_;
-  if (given("--repetition-penalty")) sampling.repetition_penalty = repetition_penalty_;
+  take_sampling_numbers(*command_, numbers_, sampling);
+  if (given("--top-k")) sampling.top_k = numbers_.top_k;
   if (greedy_) sampling.temperature = 0;
-  sampling.presence_penalty = presence_penalty_;
-  sampling.frequency_penalty = frequency_penalty_;
   for (const std::string& text : biases_) sampling.logit_bias.push_back(*bias_of(text));
   if (ignore_eos_) {
     sampling.min_tokens = params.max_tokens;

@@ -1,6 +1,6 @@
 #include "apps/cli/speaker.h"
 
-#include "apps/cli/input.h"
+#include "apps/cli/line/input.h"
 #include "speech/speaker_file.h"
 
 namespace tokamak::cli {

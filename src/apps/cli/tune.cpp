@@ -1,5 +1,5 @@
 #include "apps/cli/command.h"
-#include "report/tune_report.h"
+#include "report/support/tune_report.h"
 
 namespace tokamak::cli {
 namespace {

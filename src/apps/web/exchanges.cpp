@@ -7,18 +7,18 @@
 
 namespace tokamak::web {
 
-Result<uint32_t> Exchanges::begin(Engine& engine, const openai::HttpRequest& request) {
+Result<uint32_t> Exchanges::begin(Engine& engine, const protocol::HttpRequest& request) {
   if (service_ == nullptr) {
     random_ = fresh_seed(steady_clock()(), last_);
     const auto now = [] { return int64_t{std::time(nullptr)}; };
     TOK_TRY(service_,
-            openai::Service::make(engine, {.model = engine.files().name,
-                                           .created = now(),
-                                           .unix_seconds = now,
-                                           .random = [this] { return next_random(random_); }}));
+            protocol::Service::make(engine, {.model = engine.files().name,
+                                             .created = now(),
+                                             .unix_seconds = now,
+                                             .random = [this] { return next_random(random_); }}));
   }
   const uint32_t number = ++last_;
-  openai::Sink sink;
+  protocol::Sink sink;
   sink.begin = [this, number](int status, std::string_view content_type) {
     Json event;
     event.set("exchange", number).set("status", status).set("contentType", content_type);
@@ -32,8 +32,8 @@ Result<uint32_t> Exchanges::begin(Engine& engine, const openai::HttpRequest& req
     events_.push_back(std::move(event));
     running_.erase(number);
   };
-  running_.emplace(number, openai::ExchangeId{});
-  const openai::ExchangeId id = service_->begin(request, std::move(sink));
+  running_.emplace(number, protocol::ExchangeId{});
+  const protocol::ExchangeId id = service_->begin(request, std::move(sink));
   while (service_->has_jobs()) service_->run_job();
   const auto found = running_.find(number);  // gone where the answer was there at once
   if (found != running_.end()) found->second = id;

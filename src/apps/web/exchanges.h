@@ -3,14 +3,14 @@
 #include <map>
 #include <memory>
 
-#include "openai/service.h"
+#include "protocol/service/service.h"
 
 namespace tokamak::web {
 
 class Exchanges {
  public:
   /// The number of the exchange, from 1. Errors: those of the service.
-  Result<uint32_t> begin(Engine& engine, const openai::HttpRequest& request);
+  Result<uint32_t> begin(Engine& engine, const protocol::HttpRequest& request);
   /// Does nothing where it has ended or never was.
   void cancel(uint32_t exchange);
   /// Before the engine ends.
@@ -21,8 +21,8 @@ class Exchanges {
   Json::Array take_events();
 
  private:
-  std::unique_ptr<openai::Service> service_;  // made by the first exchange with an engine
-  std::map<uint32_t, openai::ExchangeId> running_;
+  std::unique_ptr<protocol::Service> service_;  // made by the first exchange with an engine
+  std::map<uint32_t, protocol::ExchangeId> running_;
   std::map<uint32_t, std::string> bodies_;  // that no event has yet
   Json::Array events_;
   uint32_t last_ = 0;

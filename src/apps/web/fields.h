@@ -1,5 +1,6 @@
 // Reads the members of the JSON object that a verb of the module is called with.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <optional>

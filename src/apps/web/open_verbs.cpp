@@ -3,9 +3,9 @@
 #include "apps/web/host.h"
 #include "apps/web/open_options.h"
 #include "apps/web/verbs.h"
-#include "engine/source_files.h"
+#include "engine/files/source_files.h"
 #include "formats/piecewise_source.h"
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 #include "tune/kept_verdicts.h"
 
 namespace tokamak::web {

@@ -4,12 +4,12 @@
 #include "apps/web/fields.h"
 #include "apps/web/host.h"
 #include "apps/web/verbs.h"
-#include "report/bench.h"
-#include "report/inspect.h"
-#include "report/kernel_catalogue.h"
-#include "report/profile.h"
-#include "report/profile_page.h"
-#include "report/support.h"
+#include "report/bench/bench.h"
+#include "report/inspect/inspect.h"
+#include "report/inspect/kernel_catalogue.h"
+#include "report/profile/profile.h"
+#include "report/profile/profile_page.h"
+#include "report/support/support.h"
 #include "tune/self_test.h"
 
 namespace tokamak::web {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/json.h"
-#include "generate/scheduler.h"
+#include "generate/schedule/scheduler.h"
 
 namespace tokamak::web {
 

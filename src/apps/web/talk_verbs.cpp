@@ -1,5 +1,5 @@
 // A conversation by voice: whose turn it is. The page has the microphone, the loudspeaker, and the
-// models that hear, answer and speak; each of its calls is told what is to be done then.
+// models that hear, answer and speak; each of its calls returns what is to be done then.
 #include "apps/web/fields.h"
 #include "apps/web/host.h"
 #include "apps/web/verbs.h"
@@ -27,7 +27,7 @@ Result<Conversation*> begun(State& state) {
 }
 
 /// {task: "listen" | "transcribe" | "answer", idle[, question][, turn: {question, answer,
-/// interrupted}]}: a turn that is over is told once.
+/// interrupted}]}: a turn that is over comes once.
 Json state_json(TalkLoop& loop) {
   constexpr const char* kNames[] = {"listen", "transcribe", "answer"};
   Json out;

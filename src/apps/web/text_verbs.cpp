@@ -6,9 +6,9 @@
 #include "apps/web/host.h"
 #include "apps/web/verbs.h"
 #include "base/splitmix.h"
-#include "engine/image_files.h"
-#include "engine/text_request.h"
-#include "openai/image_parts.h"
+#include "engine/requests/image_files.h"
+#include "engine/requests/text_request.h"
+#include "protocol/chat/image_parts.h"
 
 namespace tokamak::web {
 namespace {
@@ -22,20 +22,20 @@ Json with_image_parts(const Json& messages) {
     Json* const content = message.find("content");
     if (content == nullptr || !content->is_array()) continue;
     for (Json& part : content->as_array()) {
-      if (openai::is_image_part(part)) part = Json(Json::Object{{"type", "image"}});
+      if (protocol::is_image_part(part)) part = Json(Json::Object{{"type", "image"}});
     }
   }
   return out;
 }
 
 /// The files of the images of "messages", or of "images", for which a prompt has places.
-Result<std::vector<openai::ImageFile>> image_files(const Json& options) {
-  std::vector<openai::ImageFile> out;
-  const auto refused = [](const openai::ApiError& error) {
+Result<std::vector<protocol::ImageFile>> image_files(const Json& options) {
+  std::vector<protocol::ImageFile> out;
+  const auto refused = [](const protocol::ApiError& error) {
     return fail(ErrorCode::kUsage, "{}", error.message);
   };
   if (const Json* const messages = options.find("messages")) {
-    auto files = openai::image_files(*messages);
+    auto files = protocol::image_files(*messages);
     if (!files) return refused(files.error());
     out = *std::move(files);
   }
@@ -44,7 +44,7 @@ Result<std::vector<openai::ImageFile>> image_files(const Json& options) {
   if (!images->is_array()) return fail(ErrorCode::kUsage, "\"images\" is no list.");
   for (const Json& part : images->as_array()) {
     const std::string where = fmt::format("images[{}]", out.size());
-    auto bytes = openai::image_bytes(part, where);
+    auto bytes = protocol::image_bytes(part, where);
     if (!bytes) return refused(bytes.error());
     out.push_back({where, *std::move(bytes)});
   }
@@ -159,7 +159,7 @@ Result<Json> cancel(State& state, const Json& options) {
 
 /// {method, path, body} -> {exchange}: a request of OpenAI's protocol, whose answer step() brings
 Result<Json> openai(State& state, const Json& options) {
-  openai::HttpRequest request;
+  protocol::HttpRequest request;
   TOK_TRY(Fields(options)
               .take("method", request.method)
               .take("path", request.path)

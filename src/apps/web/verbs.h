@@ -8,7 +8,7 @@
 #include "apps/web/open_options.h"
 #include "apps/web/requests.h"
 #include "engine/engine.h"
-#include "report/roofline.h"
+#include "report/bench/roofline.h"
 
 namespace tokamak::memory {
 struct Embedder;

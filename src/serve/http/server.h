@@ -67,7 +67,7 @@ struct Handler {
   std::function<void(CallId, const RequestHead&, std::string body, BodyLease lease)> call;
   /// An answer to what is no request, in the dialect of the path it asked for.
   std::function<Reply(int status, std::string_view message, std::string_view path)> refuse;
-  /// The client is gone; nothing that is said of the call counts any more.
+  /// The client is gone; nothing about the call counts any more.
   std::function<void(CallId)> gone;
   /// The client reads more slowly than it is written to; with false: it has caught up.
   std::function<void(CallId, bool)> hold;

@@ -76,6 +76,8 @@ class Compiler {
   Result<bool> is_never(const Goal& goal, uint32_t depth);
   Result<bool> is_never(const Branch& branch, uint32_t depth);
   Result<std::vector<SchemaId>> negated(SchemaId id);
+  Result<void> negate_type(SchemaId id, std::vector<SchemaId>& out);
+  Result<void> negate_count(SchemaId id, const std::string& name, std::vector<SchemaId>& out);
   Result<void> negate_keyword(SchemaId id, const std::string& name, const Json& value,
                               std::vector<SchemaId>& out);
   SchemaId structure(SchemaId origin, const Json& value);

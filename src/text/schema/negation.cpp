@@ -67,6 +67,47 @@ Result<std::vector<SchemaId>> Compiler::negated(SchemaId id) {
   return out;
 }
 
+Result<void> Compiler::negate_type(SchemaId id, std::vector<SchemaId>& out) {
+  const auto add = [&](Json json) { out.push_back(document_.add(id, std::move(json))); };
+  bool integers_only = false;
+  TOK_TRY(const uint8_t types, types_of(id, integers_only));
+  Json::Array others;
+  constexpr std::array<uint8_t, 7> kBits = {kNullType,   kBooleanType, kNumberType, 0,
+                                            kStringType, kArrayType,   kObjectType};
+  for (size_t i = 0; i < kBits.size(); ++i) {
+    if ((kBits[i] & kAllTypes & ~types) != 0) others.emplace_back(kTypeNames[i]);
+  }
+  if (!others.empty()) add(Json().set("type", std::move(others)));
+  if (integers_only) {
+    if (document_.draft() == Draft::k4) {
+      return document_.refused(id, "the opposite of the type integer in draft 4");
+    }
+    add(typed("number").set("\1fraction", true));
+  }
+  return {};
+}
+
+Result<void> Compiler::negate_count(SchemaId id, const std::string& name,
+                                    std::vector<SchemaId>& out) {
+  struct Bound {
+    const char *name, *type, *other;
+    bool is_min;
+  };
+  for (const Bound& bound :
+       {Bound{"minLength", "string", "maxLength", true},
+        Bound{"maxLength", "string", "minLength", false},
+        Bound{"minItems", "array", "maxItems", true}, Bound{"maxItems", "array", "minItems", false},
+        Bound{"minProperties", "object", "maxProperties", true},
+        Bound{"maxProperties", "object", "minProperties", false}}) {
+    if (name != bound.name) continue;
+    TOK_TRY(const auto number, count(id, name));
+    if (bound.is_min && *number == 0) continue;
+    out.push_back(document_.add(
+        id, typed(bound.type).set(bound.other, bound.is_min ? *number - 1 : *number + 1)));
+  }
+  return {};
+}
+
 Result<void> Compiler::negate_keyword(SchemaId id, const std::string& name, const Json& value,
                                       std::vector<SchemaId>& out) {
   const auto add = [&](Json json) { out.push_back(document_.add(id, std::move(json))); };
@@ -75,21 +116,7 @@ Result<void> Compiler::negate_keyword(SchemaId id, const std::string& name, cons
     TOK_TRY(const auto more, negated(target));
     out.insert(out.end(), more.begin(), more.end());
   } else if (name == "type") {
-    bool integers_only = false;
-    TOK_TRY(const uint8_t types, types_of(id, integers_only));
-    Json::Array others;
-    constexpr std::array<uint8_t, 7> kBits = {kNullType,   kBooleanType, kNumberType, 0,
-                                              kStringType, kArrayType,   kObjectType};
-    for (size_t i = 0; i < kBits.size(); ++i) {
-      if ((kBits[i] & kAllTypes & ~types) != 0) others.emplace_back(kTypeNames[i]);
-    }
-    if (!others.empty()) add(Json().set("type", std::move(others)));
-    if (integers_only) {
-      if (document_.draft() == Draft::k4) {
-        return document_.refused(id, "the opposite of the type integer in draft 4");
-      }
-      add(typed("number").set("\1fraction", true));
-    }
+    return negate_type(id, out);
   } else if (name == "enum" || name == "const") {
     Json::Array scalars, all;
     for (const Json& one : name == "const" ? Json::Array{value} : value.as_array()) {
@@ -129,21 +156,7 @@ Result<void> Compiler::negate_keyword(SchemaId id, const std::string& name, cons
       return document_.refused(id, "the opposite of format");
     }
   } else if (name.starts_with("min") || (name.starts_with("max") && name != "maxContains")) {
-    struct Bound {
-      const char *name, *type, *other;
-      bool is_min;
-    };
-    for (const Bound& bound : {Bound{"minLength", "string", "maxLength", true},
-                               Bound{"maxLength", "string", "minLength", false},
-                               Bound{"minItems", "array", "maxItems", true},
-                               Bound{"maxItems", "array", "minItems", false},
-                               Bound{"minProperties", "object", "maxProperties", true},
-                               Bound{"maxProperties", "object", "minProperties", false}}) {
-      if (name != bound.name) continue;
-      TOK_TRY(const auto number, count(id, name));
-      if (bound.is_min && *number == 0) continue;
-      add(typed(bound.type).set(bound.other, bound.is_min ? *number - 1 : *number + 1));
-    }
+    return negate_count(id, name, out);
   } else if (name == "allOf") {
     TOK_TRY(const auto all, list_of(id, "allOf"));
     for (const SchemaId one : all) {

@@ -1,8 +1,0 @@
-// There is no systemd here.
-#include "apps/cli/ready_notice.h"
-
-namespace tokamak::cli {
-
-void notify_systemd(std::string_view) {}
-
-}  // namespace tokamak::cli

@@ -1,9 +1,0 @@
-#include "fuse/library_passes.h"
-
-namespace tokamak::fuse {
-
-std::vector<Pass> library_passes() {
-  return {};
-}
-
-}  // namespace tokamak::fuse

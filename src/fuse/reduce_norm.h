@@ -1,9 +1,0 @@
-// See the .cpp.
-#pragma once
-#include "fuse/pass.h"
-
-namespace tokamak::fuse {
-
-Pass reduce_norm();
-
-}  // namespace tokamak::fuse

@@ -1,6 +1,0 @@
-#pragma once
-#include "fuse/pass.h"
-
-namespace tokamak::fuse {
-Pass scale_embed();
-}

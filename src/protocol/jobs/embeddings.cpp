@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <bit>
+
+#include "base/base64.h"
+#include "protocol/jobs/encoder_jobs.h"
+#include "protocol/jobs/model_use.h"
+#include "protocol/jobs/texts.h"
+
+namespace tokamak::protocol {
+namespace {
+
+constexpr size_t kMaxInputs = 2048;
+
+/// Little-endian f32 in base64.
+std::string numbers_base64(std::span<const float> numbers) {
+  std::vector<std::byte> bytes;
+  for (const float number : numbers) {
+    const auto bits = std::bit_cast<uint32_t>(number);
+    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(std::byte(bits >> shift & 255));
+  }
+  return base64_of(bytes);
+}
+
+Json numbers_json(std::span<const float> numbers) {
+  Json::Array out;
+  for (const float number : numbers) out.push_back(double(number));
+  return out;
+}
+
+/// Whether texts that do not fit are cut: for Ollama's requests that is the default.
+Answer<bool> truncates(const Fields& fields, bool is_ollama) {
+  const Json& asked = fields.truncate;
+  if (asked.is_null()) return is_ollama;
+  if (asked.is_bool()) return asked.as_bool();
+  if (asked == Json("END") || asked == Json("NONE")) return asked == Json("END");
+  if (asked == Json(-1)) return true;
+  return wrong("truncate", "truncate is {}, expected true, false, END or NONE.", quoted(asked));
+}
+
+Answer<EmbedOptions> options_of(const Engine& engine, const Fields& fields, bool is_ollama) {
+  EmbedOptions options;
+  TOK_TRY(options.truncate, truncates(fields, is_ollama));
+  if (!fields.dimensions) return options;
+  options.dimensions = uint32_t(*fields.dimensions);
+  const uint32_t most = engine.compiled().encoder->dimensions(engine.compiled().facts.hidden);
+  if (options.dimensions <= most) return options;
+  return wrong("dimensions", "dimensions is {}, but the model's embeddings have {}.",
+               options.dimensions, most);
+}
+
+/// The tokens of each text, which the model's context has room for.
+Answer<std::vector<std::vector<uint32_t>>> ids_of(const Engine& engine, const Fields& fields,
+                                                  const EmbedOptions& options) {
+  TOK_TRY(Texts input, texts_of(fields.input, "input", engine.compiled().facts.vocab, kMaxInputs));
+  std::vector<std::vector<uint32_t>> all = std::move(input.ids);
+  for (const std::string& text : input.texts) {
+    TOK_TRY(std::vector<uint32_t> ids, answer(engine.embedding_ids(text, options), "input"));
+    all.push_back(std::move(ids));
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string which = all.size() == 1 ? "input" : fmt::format("input[{}]", i);
+    if (all[i].empty()) return wrong("input", "{} has no tokens, expected a text.", which);
+    const uint32_t most = engine.compiled().context;
+    if (all[i].size() > most && !options.truncate) {
+      return wrong("input", "{} has {} tokens, but the model reads at most {}.", which,
+                   all[i].size(), most);
+    }
+    all[i].resize(std::min<size_t>(all[i].size(), most));
+  }
+  return all;
+}
+
+class EmbeddingJob final : public Job {
+ public:
+  EmbeddingJob(Engine& engine, std::vector<std::vector<uint32_t>> ids, EmbedOptions options)
+      : engine_(engine), ids_(std::move(ids)), options_(std::move(options)) {
+    for (const auto& one : ids_) tokens_ += one.size();
+  }
+
+  bool is_base64 = false;
+  Endpoint endpoint = kEmbeddings;
+  std::string model;
+
+ private:
+  Answer<bool> next() override {
+    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_),
+                                   [](const std::vector<uint32_t>& one) { return one.size(); });
+    options_.cancelled = cancelled();
+    TOK_TRY(const auto vectors,
+            answer(engine_.embed(std::span(ids_).subspan(done_, end - done_), options_), "input"));
+    for (const std::vector<float>& vector : vectors) add(vector);
+    if (done_ < ids_.size()) return true;
+    begin("application/json");
+    write(whole());
+    return false;
+  }
+
+  /// Appends it as text at once: JSON of all numbers would take many times their memory.
+  void add(std::span<const float> vector) {
+    if (done_ > 0) list_ += ", ";
+    if (endpoint != kEmbeddings) {
+      list_ += numbers_json(vector).dump();
+    } else {
+      const Json own = is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector);
+      list_ += Json(Json::Object{
+                        {"object", "embedding"}, {"index", uint64_t(done_)}, {"embedding", own}})
+                   .dump();
+    }
+    ++done_;
+  }
+
+  std::string whole() const {
+    const std::string name = Json(model).dump();
+    if (endpoint == kOllamaEmbeddings) return fmt::format(R"({{"embedding": {}}})", list_);
+    if (endpoint == kOllamaEmbed) {
+      return fmt::format(R"({{"model": {}, "embeddings": [{}], "prompt_eval_count": {}}})", name,
+                         list_, tokens_);
+    }
+    return fmt::format(R"({{"object": "list", "data": [{}], "model": {}, "usage": )"
+                       R"({{"prompt_tokens": {}, "total_tokens": {}}}}})",
+                       list_, name, tokens_, tokens_);
+  }
+
+  Engine& engine_;
+  std::vector<std::vector<uint32_t>> ids_;
+  EmbedOptions options_;
+  uint64_t tokens_ = 0;  // of all
+  size_t done_ = 0;
+  std::string list_;  // of what is done
+};
+
+}  // namespace
+
+size_t tokens_of_step(const Engine& engine) {
+  constexpr size_t kSteps = 4;
+  return kSteps * engine.compiled().main.plan.chunk();
+}
+
+Answer<std::unique_ptr<Job>> make_embedding_job(Engine& engine, const Fields& fields,
+                                                std::string_view model, Endpoint endpoint) {
+  const std::string format = fields.encoding_format.value_or("float");
+  if (format != "float" && format != "base64") {
+    return wrong("encoding_format", "encoding_format is {}, expected float or base64.",
+                 quoted(format));
+  }
+  TOK_TRY(check_use(engine, Task::kEmbeddings));
+  TOK_TRY(EmbedOptions options, options_of(engine, fields, endpoint != kEmbeddings));
+  TOK_TRY(auto ids, ids_of(engine, fields, options));
+  auto job = std::make_unique<EmbeddingJob>(engine, std::move(ids), std::move(options));
+  job->is_base64 = format == "base64";
+  job->endpoint = endpoint;
+  job->model = model;
+  return job;
+}
+
+}  // namespace tokamak::protocol

@@ -1,0 +1,176 @@
+#include "report/support/config_fields.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "report/support/wished_model.h"
+
+namespace tokamak {
+namespace {
+
+struct Ignored {
+  std::string_view name, reason;
+};
+
+constexpr std::string_view kTraining = "for training";
+constexpr std::string_view kLabel = "a label of the file";
+constexpr std::string_view kLibrary = "how the reference computes, not what";
+constexpr std::string_view kEngine = "read by the engine, not by the architecture";
+constexpr std::string_view kUnreadInput = "a mark of what is not read here";
+constexpr std::string_view kClasses = "of a head for classes";
+constexpr std::string_view kTokens = "the tokenizer and the template decide";
+
+constexpr Ignored kIgnored[] = {
+    {"_attn_implementation_autoset", kLibrary},
+    {"_experts_implementation", kLibrary},
+    {"_name_or_path", kLabel},
+    {"activation_dropout", kTraining},
+    {"architectures", kEngine},
+    {"attention_dropout", kTraining},
+    {"attention_probs_dropout_prob", kTraining},
+    {"attn_pdrop", kTraining},
+    {"audio_config", "a tower that is not read here"},
+    {"audio_token_id", kUnreadInput},
+    {"auto_map", kLabel},
+    {"begin_suppress_tokens", "generation_config.json decides"},
+    {"block_dim", "another name of hidden_size"},
+    {"boa_token_id", kUnreadInput},
+    {"boi_token_id", kTokens},
+    {"boi_token_index", kTokens},
+    {"bos_token_id", kTokens},
+    {"classifier_dropout", kTraining},
+    {"cls_token_id", kTokens},
+    {"decoder_bias", "of a head for masked words"},
+    {"decoder_layerdrop", kTraining},
+    {"deterministic_flash_attn", kLibrary},
+    {"dropout", kTraining},
+    {"dtype", "the tensors have their types"},
+    {"embd_pdrop", kTraining},
+    {"embedding_dropout", kTraining},
+    {"encoder_layerdrop", kTraining},
+    {"eoa_token_id", kUnreadInput},
+    {"eoa_token_index", kUnreadInput},
+    {"eoi_token_id", kTokens},
+    {"eoi_token_index", kTokens},
+    {"eos_token_id", kEngine},
+    {"hidden_dropout_prob", kTraining},
+    {"id2label", "names of classes, of which a ranker has one"},
+    {"in_channels", "images have three colours"},
+    {"init_std", kTraining},
+    {"initializer_cutoff_factor", kTraining},
+    {"initializer_factor", kTraining},
+    {"initializer_range", kTraining},
+    {"is_encoder_decoder", "the architecture says so"},
+    {"label2id", "names of classes, of which a ranker has one"},
+    {"layerdrop", kTraining},
+    {"mamba_chunk_size", kLibrary},
+    {"mamba_ssm_dtype", "states are f32 here"},
+    {"mlp_dropout", kTraining},
+    {"model_type", kEngine},
+    {"n_ctx", "another name of n_positions"},
+    {"output_router_logits", kTraining},
+    {"pad_head_dim_to_multiple_of", kLibrary},
+    {"pad_token_id", kTokens},
+    {"pad_vocab_size_multiple", "vocab_size has the padding"},
+    {"post_norm", "the reference norms before the parts whatever it says"},
+    {"pretraining_tp", kTraining},
+    {"qk_norm", "the reference norms q and k whatever it says"},
+    {"quantization", kEngine},
+    {"quantization_config", kEngine},
+    {"reference_compile", kLibrary},
+    {"reorder_and_upcast_attn", kLibrary},
+    {"resid_pdrop", kTraining},
+    {"router_aux_loss_coef", kTraining},
+    {"router_jitter_noise", kTraining},
+    {"sep_token_id", kTokens},
+    {"sparse_pred_ignore_index", kTraining},
+    {"sparse_prediction", kTraining},
+    {"summary_activation", kClasses},
+    {"summary_first_dropout", kClasses},
+    {"summary_proj_to_labels", kClasses},
+    {"summary_type", kClasses},
+    {"summary_use_proj", kClasses},
+    {"suppress_tokens", "generation_config.json decides"},
+    {"task_specific_params", kLibrary},
+    {"text_vocab_size", "audio_tokens_start decides"},
+    {"torch_dtype", "the tensors have their types"},
+    {"transformers_version", kLabel},
+    {"use_cache", kLibrary},
+    {"video_token_id", kUnreadInput},
+    {"vision_end_token_id", kTokens},
+    {"vision_start_token_id", kTokens},
+    {"vision_use_head", "a head for classes of images"},
+};
+
+/// Names may have dots themselves, as those of modules do in quantization_config.
+constexpr char kSeparator = '.';
+
+void add_paths(const Json& object, const std::string& prefix, std::vector<std::string>& out) {
+  for (const auto& [name, value] : object.as_object()) {
+    out.push_back(prefix + name);
+    if (value.is_object() && ignored_reason(name).empty()) {
+      add_paths(value, prefix + name + kSeparator, out);
+    }
+  }
+}
+
+bool lies_within(std::string_view path, std::string_view object) {
+  return path.size() > object.size() && path.starts_with(object) &&
+         path[object.size()] == kSeparator;
+}
+
+}  // namespace
+
+std::string_view ignored_reason(std::string_view path) {
+  const size_t dot = path.rfind(kSeparator);
+  const std::string_view name = dot == path.npos ? path : path.substr(dot + 1);
+  const auto found = std::ranges::find(kIgnored, name, &Ignored::name);
+  return found == std::end(kIgnored) ? std::string_view() : found->reason;
+}
+
+std::vector<std::string> field_paths(const Json& config) {
+  std::vector<std::string> out;
+  if (config.is_object()) add_paths(config, "", out);
+  return out;
+}
+
+const Json& field_at(const Json& config, std::string_view path) {
+  if (const Json* whole = config.find(path)) return *whole;
+  const size_t dot = path.find(kSeparator);
+  const Json* inner = config.find(path.substr(0, dot));
+  TOK_CHECK(dot != path.npos && inner != nullptr);
+  return field_at(*inner, path.substr(dot + 1));
+}
+
+Json with_field(const Json& config, std::string_view path, Json value) {
+  Json out = config;
+  const_cast<Json&>(field_at(out, path)) = std::move(value);  // `out` is not constant itself
+  return out;
+}
+
+std::vector<std::string> unread_fields(const Architecture& architecture, const Json& config,
+                                       const Wishes::Names& promised) {
+  const std::string where = "config.json";
+  const std::string facts = facts_text(architecture, {config, where});
+  std::string whole;  // made when the facts do not tell
+  const auto is_read = [&](const std::string& path) {
+    // A reader of the field refuses one at least of two values of other kinds.
+    const Json others[] = {Json("?"), Json(Json::Object{{"?", Json("?")}})};
+    return std::ranges::any_of(others, [&](const Json& other) {
+      const Json changed = with_field(config, path, other);
+      const ConfigReader reader(changed, where);
+      if (facts_text(architecture, reader) != facts) return true;
+      if (whole.empty()) whole = wished_model(architecture, {config, where}, promised).text;
+      return wished_model(architecture, reader, promised).text != whole;
+    });
+  };
+  std::vector<std::string> out;
+  for (const std::string& path : field_paths(config)) {
+    const auto within = [&](const std::string& object) { return lies_within(path, object); };
+    if (!ignored_reason(path).empty() || std::ranges::any_of(out, within)) continue;
+    if (!is_read(path)) out.push_back(path);
+  }
+  return out;
+}
+
+}  // namespace tokamak
