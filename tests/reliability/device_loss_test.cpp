@@ -63,6 +63,16 @@ Result<Conversation> run(Engine& engine, std::span<const uint32_t> prompt) {
   return out;
 }
 
+TEST(FragileDevice, IsTheOneThatOptionsName) {
+  for (const char* name : {"cpu", "cpu_fast"}) {
+    Fault none;
+    const auto backend = FragileBackend::open(setup_named(name).options, none);
+    ASSERT_TRUE(backend) << backend.error().message;
+    EXPECT_EQ((*backend)->device().backend, BackendKind::kCpu) << name;
+    EXPECT_EQ((*backend)->device().software, std::string_view(name) == "cpu");
+  }
+}
+
 struct DeviceLoss : ModelOnDevice {};
 
 TEST_P(DeviceLoss, ChangesNothingInAConversation) {
