@@ -20,8 +20,8 @@ function required(name: string): string {
 }
 
 /** The address that the server prints once its model is there. */
-async function started(...flags: string[]): Promise<string> {
-  const args = ["serve", "--backend", "cpu-reference", "--port", "0", "--log", "off", ...flags];
+async function started(backend: string, ...flags: string[]): Promise<string> {
+  const args = ["serve", "--backend", backend, "--port", "0", "--log", "off", ...flags];
   const child = spawn(required("TOKAMAK_PROGRAM"), args, { stdio: ["ignore", "pipe", "pipe"] });
   running.push(child);
   let errors = "";
@@ -46,10 +46,11 @@ export async function globalSetup(): Promise<void> {
   writeByteTokenizer(vectors);
   const stories = join(source, "models/storyteller");
   const addresses = await Promise.all([
-    started(stories, "--alias", "storyteller", "--context", "512", "--max-sequences", "4"),
-    started(scripted, "--alias", "scripted"),
-    started(vectors, "--alias", "vectors", "--api-key", vectorsKey),
-    started(join(source, "tests/data/vision/qwen3_5_vl_images"), "--alias", "images"),
+    started("cpu", stories, "--alias", "storyteller", "--context", "512", "--max-sequences", "4"),
+    started("cpu", scripted, "--alias", "scripted"),
+    // A text has the same bits there alone and beside others.
+    started("cpu-reference", vectors, "--alias", "vectors", "--api-key", vectorsKey),
+    started("cpu", join(source, "tests/data/vision/qwen3_5_vl_images"), "--alias", "images"),
   ]);
   process.env.TOKAMAK_SERVED = addresses.join(" ");
   process.env.TOKAMAK_VECTORS = vectors;

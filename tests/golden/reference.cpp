@@ -103,6 +103,12 @@ const std::vector<DeviceSetup>& setups() {
   return all;
 }
 
+const DeviceSetup& setup_named(std::string_view name) {
+  const auto found = std::ranges::find(setups(), name, &DeviceSetup::name);
+  TOK_CHECK(found != setups().end());
+  return *found;
+}
+
 const std::vector<DeviceSetup>& family_setups() {
   static const std::vector<DeviceSetup> some = [] {
     std::vector<DeviceSetup> found = setups();

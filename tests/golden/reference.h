@@ -23,8 +23,10 @@ struct DeviceSetup {
   Features needs = 0;  // of the device; without them it is another setup
 };
 
-/// The CPU reference, and WebGPU with and without what a device may lack.
+/// The CPU reference, the processor, and WebGPU with and without what a device may lack.
 const std::vector<DeviceSetup>& setups();
+/// The one of them with that name.
+const DeviceSetup& setup_named(std::string_view name);
 /// Those with a KV cache in q8, for some models.
 const std::vector<DeviceSetup>& q8_setups();
 /// A processor's units for tiles, which round prompts to bf16, for some models.

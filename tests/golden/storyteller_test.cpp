@@ -118,8 +118,11 @@ TEST_P(Storyteller, ContinuesAsRecorded) {
              setup.name, worst, equal, tokens);
 }
 
+/// The work above the kernels.
+struct StorytellerText : Storyteller {};
+
 /// The same through the call that programs make.
-TEST_P(Storyteller, GeneratesTheRecordedTexts) {
+TEST_P(StorytellerText, GeneratesTheRecordedTexts) {
   const auto engine = open(kModel, setup);
   ASSERT_NE(engine, nullptr);
   GenerationParams params = *engine->defaults();
@@ -174,18 +177,12 @@ TEST_P(Storyteller, FindsATextAsSurprisingAsRecorded) {
   fmt::print("storyteller {}: perplexity {:.4f}, recorded {:.4f}\n", setup.name, own, recorded);
 }
 
-/// The reference, what a device with everything does by default, and what the least device does.
-std::vector<DeviceSetup> chosen() {
-  std::vector<DeviceSetup> some;
-  for (const DeviceSetup& setup : setups()) {
-    if (setup.name == "cpu" || setup.name == "webgpu_f16" || setup.name == "webgpu_plain") {
-      some.push_back(setup);
-    }
-  }
-  return some;
-}
-
-INSTANTIATE_TEST_SUITE_P(Setups, Storyteller, testing::ValuesIn(chosen()),
+/// The processor, a device with everything as it is by default, and the least device.
+INSTANTIATE_TEST_SUITE_P(Setups, Storyteller,
+                         testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f16"),
+                                         setup_named("webgpu_plain")),
+                         [](const auto& param) { return param.param.name; });
+INSTANTIATE_TEST_SUITE_P(Setups, StorytellerText, testing::Values(setup_named("cpu_fast")),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

@@ -161,11 +161,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_plain"}})), name_of);
 INSTANTIATE_TEST_SUITE_P(Storyteller, Sampled,
                          testing::Combine(testing::Values(kStoryteller),
-                                          testing::Values(setups()[0], setups()[2])),
+                                          testing::Values(setup_named("cpu_fast"),
+                                                          setup_named("webgpu_f32"))),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Storyteller, SampledByGrammar,
                          testing::Combine(testing::Values(kStoryteller),
-                                          testing::Values(setups()[0], setups()[2])),
+                                          testing::Values(setup_named("cpu_fast"),
+                                                          setup_named("webgpu_f32"))),
                          name_of);
 
 }  // namespace

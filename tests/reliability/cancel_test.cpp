@@ -87,9 +87,7 @@ TEST_P(Cancelling, ALongPromptIsActedOnAtTheNextStep) {
 
 TEST(CancellingOnTheCpu, AStepIsLeftBetweenItsLaunches) {
   constexpr uint32_t kLength = 48, kLooks = 5;
-  const DeviceSetup setup = setups()[0];
-  OpenOptions options = setup.options;
-  ASSERT_EQ(options.backend, "cpu-reference");
+  OpenOptions options = setup_named("cpu_fast").options;
   options.context = 256;
   Fault fault;
   const auto engine = open_fragile("llama_tied_rope3", fault, options);
@@ -126,11 +124,11 @@ std::string end_and_device(const testing::TestParamInfo<Cancelling::ParamType>& 
   return std::get<0>(one.param).name + "_" + kEnds[size_t(std::get<1>(one.param))];
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Cancelling,
-                         testing::Combine(testing::Values(setups()[0], setups()[1]),
-                                          testing::Values(End::kCancel, End::kCallback,
-                                                          End::kDeadline)),
-                         end_and_device);
+INSTANTIATE_TEST_SUITE_P(
+    Devices, Cancelling,
+    testing::Combine(testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f32")),
+                     testing::Values(End::kCancel, End::kCallback, End::kDeadline)),
+    end_and_device);
 
 }  // namespace
 }  // namespace tokamak::golden

@@ -75,7 +75,7 @@ TEST_P(Determinism, SeededAndGreedyRunsRepeatBitForBit) {
 }
 
 TEST(SubmitLimits, ChangeNoBit) {
-  require_device(setups()[1]);
+  require_device(setup_named("webgpu_f32"));
   if (testing::Test::IsSkipped()) return;
   std::vector<Answer> draws, choices;
   for (const uint32_t dispatches : {0u, 3u}) {
@@ -84,7 +84,7 @@ TEST(SubmitLimits, ChangeNoBit) {
     auto device = open_webgpu_device({.submit_dispatches = dispatches});
     ASSERT_TRUE(device) << device.error().message;
     const auto engine = Engine::load(*std::move(files), make_webgpu_backend(*device),
-                                     setups()[1].options, steady_clock());
+                                     setup_named("webgpu_f32").options, steady_clock());
     ASSERT_TRUE(engine) << engine.error().message;
     auto drawn = sampled(**engine, prompt_ids(), 7), chosen = greedy(**engine, prompt_ids());
     ASSERT_TRUE(drawn) << drawn.error().message;
@@ -96,13 +96,14 @@ TEST(SubmitLimits, ChangeNoBit) {
   EXPECT_TRUE(choices[1] == choices[0]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Determinism,
-                         testing::Combine(testing::Values("gemma3_hub", "gemma4_moe", "gemma4_ple",
-                                                          "lfm2", "llama_mlx4_g64",
-                                                          "llama_tied_rope3", "phi3_longrope",
-                                                          "qwen3_5_text", "qwen3_moe"),
-                                          testing::Values(setups()[0], setups()[2], setups()[3])),
-                         model_and_device);
+INSTANTIATE_TEST_SUITE_P(
+    Models, Determinism,
+    testing::Combine(testing::Values("gemma3_hub", "gemma4_moe", "gemma4_ple", "lfm2",
+                                     "llama_mlx4_g64", "llama_tied_rope3", "phi3_longrope",
+                                     "qwen3_5_text", "qwen3_moe"),
+                     testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f32"),
+                                     setup_named("webgpu_f16"))),
+    model_and_device);
 
 }  // namespace
 }  // namespace tokamak::golden

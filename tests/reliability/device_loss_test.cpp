@@ -63,6 +63,16 @@ Result<Conversation> run(Engine& engine, std::span<const uint32_t> prompt) {
   return out;
 }
 
+TEST(FragileDevice, IsTheOneThatOptionsName) {
+  for (const char* name : {"cpu", "cpu_fast"}) {
+    Fault none;
+    const auto backend = FragileBackend::open(setup_named(name).options, none);
+    ASSERT_TRUE(backend) << backend.error().message;
+    EXPECT_EQ((*backend)->device().backend, BackendKind::kCpu) << name;
+    EXPECT_EQ((*backend)->device().software, std::string_view(name) == "cpu");
+  }
+}
+
 struct DeviceLoss : ModelOnDevice {};
 
 TEST_P(DeviceLoss, ChangesNothingInAConversation) {
@@ -78,7 +88,7 @@ TEST_P(DeviceLoss, ChangesNothingInAConversation) {
   const uint32_t steps = fault.counted();
   ASSERT_GT(steps, 20u);
   std::vector<uint32_t> places = {0, 2, 5, 9, 10, 11, steps - 4, steps - 2, steps - 1};
-  if (setup.name == "cpu") {
+  if (setup.options.backend != "webgpu") {
     places.resize(steps);
     std::iota(places.begin(), places.end(), 0);
   }
@@ -105,12 +115,12 @@ TEST_P(DeviceLoss, ChangesNothingInAConversation) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DeviceLoss,
-                         testing::Combine(testing::Values("gemma3_hub", "gemma4_moe", "lfm2",
-                                                          "llama_tied_rope3", "phi3_longrope",
-                                                          "qwen3_5_text"),
-                                          testing::Values(setups()[0], setups()[2])),
-                         model_and_device);
+INSTANTIATE_TEST_SUITE_P(
+    Models, DeviceLoss,
+    testing::Combine(testing::Values("gemma3_hub", "gemma4_moe", "lfm2", "llama_tied_rope3",
+                                     "phi3_longrope", "qwen3_5_text"),
+                     testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f32"))),
+    model_and_device);
 
 struct LostDevice : testing::TestWithParam<DeviceSetup> {
   const DeviceSetup& setup = GetParam();
@@ -214,9 +224,9 @@ TEST_P(LostDevice, ThatIsGoneIsAnErrorUntilItIsBack) {
 TEST_P(LostDevice, IsNotReplacedByAnother) {
   OpenOptions options = setup.options;
   OpenOptions other = setup.options;
-  if (setup.name == "cpu") {
+  if (setup.options.backend != "webgpu") {
     other.backend = "webgpu";
-    require_device(setups()[1]);
+    require_device(setup_named("webgpu_f32"));
     if (IsSkipped()) return;
   } else {
     other.backend = "cpu-reference";
@@ -249,7 +259,7 @@ TEST_P(LostDevice, IsAnErrorWhereNobodyCanOpenIt) {
 }
 
 TEST_P(LostDevice, WhileTheModelLoadsIsAnError) {
-  if (setup.name == "cpu") GTEST_SKIP() << "The CPU is not lost while it loads.";
+  if (setup.options.backend != "webgpu") GTEST_SKIP() << "The CPU is not lost while it loads.";
   ModelFiles files = *read_model_files(model);
   auto device = open_webgpu_device({});
   ASSERT_TRUE(device) << device.error().message;
@@ -265,7 +275,8 @@ TEST_P(LostDevice, WhileTheModelLoadsIsAnError) {
   EXPECT_NE(engine.error().message.find("pulled out"), std::string::npos) << engine.error().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, LostDevice, testing::Values(setups()[0], setups()[2]),
+INSTANTIATE_TEST_SUITE_P(Devices, LostDevice,
+                         testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f32")),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

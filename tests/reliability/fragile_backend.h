@@ -113,8 +113,9 @@ class FragileBackend : public Backend {
   /// The device that `options` names.
   static Result<std::unique_ptr<Backend>> open(const OpenOptions& options, Fault& fault) {
     ++fault.opened;
-    if (options.backend == "cpu-reference") {
-      return std::make_unique<FragileBackend>(make_cpu_backend(), nullptr, fault);
+    if (options.backend != "webgpu") {
+      TOK_TRY(std::unique_ptr<Backend> processor, open_backend(options));
+      return std::make_unique<FragileBackend>(std::move(processor), nullptr, fault);
     }
     WebGpuOptions webgpu;
     webgpu.cache_dir = cache_folder(kPipelineCache.folder);

@@ -121,7 +121,9 @@ TEST_P(Markers, OfOneRequestAreSeenByNoOther) {
   EXPECT_EQ(stats.free_pages + stats.cached_pages, stats.pages);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Markers, testing::Values(setups()[0], setups()[1]),
+INSTANTIATE_TEST_SUITE_P(Devices, Markers,
+                         testing::Values(setup_named("cpu"), setup_named("cpu_fast"),
+                                         setup_named("webgpu_f32")),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

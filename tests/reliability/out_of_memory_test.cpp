@@ -134,10 +134,10 @@ TEST_P(Memory, OfAnAbsurdSizeIsAnError) {
 
 /// A GPU of CUDA has as much memory as it has; the emulator as much as a test says.
 std::vector<DeviceSetup> memory_setups() {
-  std::vector<DeviceSetup> all = {setups()[0], setups()[1]};
+  std::vector<DeviceSetup> all = {setup_named("cpu_fast"), setup_named("webgpu_f32")};
   const auto cuda = list_cuda_devices();
   if (!cuda || cuda->empty() || !cuda->front().info.name.starts_with("emulated")) return all;
-  DeviceSetup emulated = setups()[1];
+  DeviceSetup emulated = setup_named("webgpu_f32");
   emulated.name = "cuda_f32";
   emulated.options.backend = "cuda";
   all.push_back(emulated);

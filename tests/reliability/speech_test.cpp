@@ -31,7 +31,7 @@ Samples recording(const std::string& model) {
 
 std::unique_ptr<Engine> open_fragile(const std::string& model, Fault& fault) {
   OpenOptions options;
-  options.backend = "cpu-reference";
+  options.backend = "cpu";
   options.reopen = [=, &fault] { return FragileBackend::open(options, fault); };
   auto files = read_model_files(kFolder + model);
   auto backend = FragileBackend::open(options, fault);

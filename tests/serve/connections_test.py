@@ -10,14 +10,15 @@ import threading
 import time
 import unittest
 
-from running_server import (MODEL, Reader, Server, completion, events, main, request_bytes, text_of,
+from running_server import (MODEL, Reader, SLOW, Server, completion, events, main, request_bytes, text_of,
                             wait_until)
 
 
 class Connections(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--max-sequences", 16, "--context", 2000, "--time-scale", "0.02", "--log", "off")
+        cls.server = Server("--max-sequences", 16, "--context", 2000, "--time-scale", "0.02", "--log", "off",
+                            backend=SLOW)
 
     @classmethod
     def tearDownClass(cls):
@@ -225,7 +226,8 @@ class Connections(unittest.TestCase):
 class OtherTimes(unittest.TestCase):
     def quiet_stream(self, request):
         """The events of a stream of a server that stands still for longer than 60 ms, several times."""
-        with Server("--context", 2000, "--time-scale", "0.004", "--log", "off") as server, server.connect() as sock:
+        with Server("--context", 2000, "--time-scale", "0.004", "--log", "off", backend=SLOW) as server, \
+                server.connect() as sock:
             reader = Reader(sock)
             sock.sendall(request)
             self.assertEqual(reader.head()[0], 200)

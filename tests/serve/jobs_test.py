@@ -9,7 +9,7 @@ import shutil
 import unittest
 import wave
 
-from running_server import Reader, Server, main, request_bytes, wait_until  # noqa: I001  it finds the others
+from running_server import Reader, SLOW, Server, main, request_bytes, wait_until  # noqa: I001  it finds the others
 import transcribe_test
 from speak_test import SPEECH
 from speech_test import form
@@ -38,7 +38,7 @@ class LongRecordings(unittest.TestCase):
         shutil.rmtree(cls.ears)
 
     def serve(self, *arguments):
-        server = Server(self.ears, "--log", "off", *arguments, is_tiny=False)
+        server = Server(self.ears, "--log", "off", *arguments, is_tiny=False, backend=SLOW)
         self.addCleanup(server.kill)
         return server
 
@@ -82,7 +82,7 @@ class ManyAnswers(unittest.TestCase):
         return json.loads(body)["error"]["message"], answered
 
     def test_a_queue_counts_answers(self):
-        with Server("--log", "off", "--max-sequences", 1, "--max-queue", 4, "--context", 512) as server:
+        with Server("--log", "off", "--max-sequences", 1, "--max-queue", 4, "--context", 512, backend=SLOW) as server:
             message, headers = self.refused(server, n=6)
             self.assertIn("ask for fewer", message)
             self.assertNotIn("Retry-After", headers)
@@ -97,7 +97,8 @@ class ManyAnswers(unittest.TestCase):
 
     def test_a_key_counts_answers(self):
         key = {"Authorization": "Bearer secret"}
-        with Server("--log", "off", "--api-key", "secret", "--max-key-requests", 3, "--context", 512) as server:
+        with Server("--log", "off", "--api-key", "secret", "--max-key-requests", 3, "--context", 512,
+                    backend=SLOW) as server:
             self.assertIn("this key may have 3 at once", self.refused(server, key, n=4)[0])
             self.assertEqual(len(server.complete(key, n=3, max_tokens=1)["choices"]), 3)
 

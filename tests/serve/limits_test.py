@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from running_server import PROMPT, Reader, Server, completion, main, request_bytes, resident_kb, wait_until
+from running_server import PROMPT, Reader, SLOW, Server, completion, main, request_bytes, resident_kb, wait_until
 
 MIB = 1 << 20
 
@@ -19,7 +19,7 @@ class ServerTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--log", "off", "--context", 512, *cls.ARGUMENTS)
+        cls.server = Server("--log", "off", "--context", 512, *cls.ARGUMENTS, backend=SLOW)
 
     @classmethod
     def tearDownClass(cls):

@@ -10,7 +10,7 @@ import threading
 import unittest
 
 import tiny_model
-from running_server import PROGRAM, Reader, Server, completion, events, main, request_bytes, wait_until
+from running_server import PROGRAM, Reader, SLOW, Server, completion, events, main, request_bytes, wait_until
 
 
 def folders(root, names):
@@ -30,7 +30,8 @@ class Models(unittest.TestCase):
         self.folder.cleanup()
 
     def serve(self, *arguments, names="abc", context=512):
-        server = Server(*self.paths[:len(names)], "--log", "off", "--context", context, *arguments, is_tiny=False)
+        server = Server(*self.paths[:len(names)], "--log", "off", "--context", context, *arguments, is_tiny=False,
+                        backend=SLOW)
         self.addCleanup(server.kill)
         return server
 

@@ -14,7 +14,7 @@ import time
 import unittest
 
 import tiny_model
-from running_server import MODEL, PROGRAM, PROMPT, Reader, Server, events, main, request_bytes, wait_until
+from running_server import MODEL, PROGRAM, PROMPT, Reader, SLOW, Server, events, main, request_bytes, wait_until
 
 
 def free_port():
@@ -50,7 +50,7 @@ class Operations(unittest.TestCase):
             self.assertNotIn("hidden", server.errors())
 
     def test_a_scheduler_of_replicas_finds_its_metrics(self):
-        with Server("--log", "off", "--context", 2000, "--max-sequences", 1) as server, \
+        with Server("--log", "off", "--context", 2000, "--max-sequences", 1, backend=SLOW) as server, \
                 server.connect() as one, server.connect() as two:
             def total(name):
                 return float(re.search(rf"^tokamak:{name} (\S+)$", server.get("/metrics")[2].decode(), re.MULTILINE)[1])
@@ -199,7 +199,8 @@ class Operations(unittest.TestCase):
             def status(key):
                 return server.get("/v1/models", {"x-api-key": key})[0]
             write("old", "both")
-            with Server("--log", "off", "--api-key-file", path, "--max-key-requests", 2, "--context", 512) as server:
+            with Server("--log", "off", "--api-key-file", path, "--max-key-requests", 2, "--context", 512,
+                        backend=SLOW) as server:
                 sock = server.connect()
                 sock.sendall(request_bytes(fields=["x-api-key: old"], stream=True, max_tokens=300, ignore_eos=True))
                 reader = Reader(sock)
@@ -251,7 +252,7 @@ class Operations(unittest.TestCase):
             self.assertNotEqual(server.get("/", {"Accept": "text/html"})[1]["Content-Security-Policy"], policy)
 
     def test_a_full_queue_says_when_to_come_again(self):
-        with Server("--log", "off", "--max-sequences", 1, "--max-queue", 1, "--context", 512) as server:
+        with Server("--log", "off", "--max-sequences", 1, "--max-queue", 1, "--context", 512, backend=SLOW) as server:
             socks = [server.connect() for _ in range(2)]
             for sock in socks:
                 sock.sendall(request_bytes(max_tokens=400, ignore_eos=True))
@@ -300,7 +301,7 @@ class Operations(unittest.TestCase):
             self.assertNotIn("warning", server.wait_logged("Try:"))
 
     def test_stopping_lets_requests_end(self):
-        with Server("--log", "off", "--context", 512) as server:
+        with Server("--log", "off", "--context", 512, backend=SLOW) as server:
             sock = server.connect()
             idle = server.connect()
             sock.sendall(request_bytes(stream=True, max_tokens=120, ignore_eos=True))
@@ -318,7 +319,7 @@ class Operations(unittest.TestCase):
             idle.close()
 
     def test_stopping_does_not_wait_for_ever(self):
-        with Server("--log", "off", "--context", 2000, "--drain", "0.3") as server:
+        with Server("--log", "off", "--context", 2000, "--drain", "0.3", backend=SLOW) as server:
             sock = server.connect()
             sock.sendall(request_bytes(stream=True, max_tokens=1900, ignore_eos=True))
             reader = Reader(sock)
@@ -330,7 +331,7 @@ class Operations(unittest.TestCase):
             self.assertEqual(server.process.wait(10), 0)
 
     def test_a_second_signal_stops_at_once(self):
-        with Server("--log", "off", "--context", 2000) as server:
+        with Server("--log", "off", "--context", 2000, backend=SLOW) as server:
             sock = server.connect()
             sock.sendall(request_bytes(max_tokens=1900, ignore_eos=True))
             wait_until(lambda: server.metric("num_requests_running") == 1, what="a request that runs")
@@ -342,7 +343,7 @@ class Operations(unittest.TestCase):
 
     def test_a_server_that_was_killed_starts_again_at_once(self):
         port = free_port()
-        with Server("--log", "off", port=port) as server:
+        with Server("--log", "off", port=port, backend=SLOW) as server:
             sock = server.connect()
             sock.sendall(request_bytes(stream=True, max_tokens=400))
             self.assertEqual(Reader(sock).head()[0], 200)

@@ -17,7 +17,7 @@ import unittest
 
 from operations_test import free_port
 from program import SOURCE
-from running_server import PROGRAM, PROMPT, Server, events, main, wait_until
+from running_server import PROGRAM, PROMPT, SLOW, Server, events, main, wait_until
 
 try:
     import yaml
@@ -114,7 +114,7 @@ class Packaging(unittest.TestCase):
             connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=trusting)
             connection.request(method, path, body=body)
             return connection.getresponse()
-        with Server("--context", 2000, "--trusted-proxy", "127.0.0.0/8") as server, \
+        with Server("--context", 2000, "--trusted-proxy", "127.0.0.0/8", backend=SLOW) as server, \
                 Proxy("nginx.conf", command, changes):
             wait_until(is_up(lambda: ask("GET", "/health").status), what="nginx")
             begin = time.monotonic()
@@ -132,6 +132,7 @@ class Replicas:
 
     def __init__(self, *arguments, changes=None, **more):
         self.port = free_port()
+        more = {"backend": SLOW} | more
         self.servers = [Server("--log", "off", "--context", 2000, *arguments, **more) for _ in range(3)]
         own = {f"127.0.0.1:{8081 + i}": f"127.0.0.1:{server.port}" for i, server in enumerate(self.servers)}
         own |= (changes or {}) | {"0.0.0.0:8000": f"127.0.0.1:{self.port}"}

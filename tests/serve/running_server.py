@@ -16,6 +16,8 @@ from program import PROGRAM, main  # noqa: E402, F401
 
 MODEL = "tiny"
 PROMPT = "Once upon a time"
+# The backend of servers whose answers must last while a test looks at them, or must be the same beside any others.
+SLOW = "cpu-reference"
 
 
 def wait_until(test, seconds=20, what="it"):
@@ -28,10 +30,10 @@ def wait_until(test, seconds=20, what="it"):
 
 
 class Server:
-    """The tiny model on the CPU, or the built-in one. `wait`: until it listens. `stderr`: a descriptor in place of a
+    """The tiny model on the processor, or the built-in one. `wait`: until it listens. `stderr`: a descriptor in place of a
     file; `environment`: variables that it has besides."""
 
-    def __init__(self, *arguments, wait=True, port=0, is_tiny=True, backend="cpu-reference", stderr=None,
+    def __init__(self, *arguments, wait=True, port=0, is_tiny=True, backend="cpu", stderr=None,
                  environment=None):
         self.log = tempfile.TemporaryFile()
         self.out = tempfile.TemporaryFile()

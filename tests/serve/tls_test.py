@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from running_server import PROGRAM, Reader, Server, completion, main, request_bytes, text_of, wait_until
+from running_server import PROGRAM, Reader, SLOW, Server, completion, main, request_bytes, text_of, wait_until
 
 
 def make_certificate(folder, name):
@@ -29,7 +29,7 @@ class Tls(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.certificate, cls.key = make_certificate(cls.folder.name, "own")
         cls.server = Server("--tls-cert", cls.certificate, "--tls-key", cls.key, "--max-sequences", 4, "--context", 2000,
-                            "--time-scale", "0.05", "--log", "off")
+                            "--time-scale", "0.05", "--log", "off", backend=SLOW)
         cls.context = ssl.create_default_context(cafile=cls.certificate)
         cls.context.set_alpn_protocols(["h2", "http/1.1"])
 

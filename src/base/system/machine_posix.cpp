@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "base/system/machine.h"
@@ -20,7 +21,35 @@ uint64_t available_bytes() {
   return 0;
 }
 
+/// The numbers in the line "cpu  user nice system idle iowait irq softirq steal guest ..." of all
+/// processors, and the lines "cpu0 ..." of each; guests are within the first two.
+void add_processor_times(std::istream& lines, MachineTimes& times) {
+  constexpr size_t kKinds = 8;
+  for (std::string line; std::getline(lines, line) && line.starts_with("cpu");) {
+    std::istringstream numbers(line);
+    std::string name;
+    numbers >> name;
+    if (name != "cpu") {
+      ++times.processors;
+      continue;
+    }
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < kKinds && numbers >> ticks; ++i) {
+      times.ticks += ticks;
+      if (i == kKinds - 1) times.stolen = ticks;
+    }
+  }
+}
+
 }  // namespace
+
+std::optional<MachineTimes> machine_times() {
+  std::ifstream load("/proc/loadavg"), stat("/proc/stat");
+  MachineTimes times;
+  if (!(load >> times.load)) return std::nullopt;
+  add_processor_times(stat, times);
+  return times.processors == 0 ? std::nullopt : std::optional(times);
+}
 
 uint64_t free_machine_memory() {
   const uint64_t available = available_bytes();

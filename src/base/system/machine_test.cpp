@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <limits>
 
 #include "base/system/calendar.h"
@@ -12,6 +13,21 @@ namespace {
 TEST(Machine, HasMemoryOfWhichThisProcessUsesSome) {
   EXPECT_GT(free_machine_memory(), 0u);
   EXPECT_GT(peak_memory(), 0u);
+}
+
+TEST(Machine, CountsTheTimeOfItsProcessors) {
+  const auto before = machine_times();
+  if (!before) GTEST_SKIP() << "this system does not count it";
+  EXPECT_GE(before->load, 0);
+  EXPECT_GE(before->processors, 1u);
+  EXPECT_LE(before->stolen, before->ticks);
+  const std::clock_t start = std::clock();
+  while (std::clock() - start < CLOCKS_PER_SEC / 20) {
+  }
+  const auto after = machine_times();
+  ASSERT_TRUE(after);
+  EXPECT_GT(after->ticks, before->ticks);
+  EXPECT_GE(after->stolen, before->stolen);
 }
 
 TEST(Machine, NeverForbidsOpenFiles) {

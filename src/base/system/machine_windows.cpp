@@ -19,6 +19,10 @@ uint64_t peak_memory() {
              : 0;
 }
 
+std::optional<MachineTimes> machine_times() {
+  return std::nullopt;
+}
+
 /// Handles are as many as there is memory for.
 void allow_open_files(uint64_t) {}
 

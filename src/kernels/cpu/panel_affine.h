@@ -12,12 +12,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace tokamak::HWY_NAMESPACE {
 
-/// s of a group, and o less what every q has too much of it.
+/// s and o of a group.
 struct Affine {
   F scale, offset;
 };
-HWY_INLINE Affine affine_of(const PanelLayout& l, const LevelBytes& levels, const std::byte* panel,
-                            size_t group, size_t lane) {
+HWY_INLINE Affine stored_affine(const PanelLayout& l, const LevelBytes& levels,
+                                const std::byte* panel, size_t group, size_t lane) {
   const Floats f;
   const size_t at = group * kPanelRows + lane;
   F s = hn::Zero(f), o = hn::Zero(f);
@@ -48,9 +48,26 @@ HWY_INLINE Affine affine_of(const PanelLayout& l, const LevelBytes& levels, cons
       break;
     }
   }
-  F middle = hn::Set(f, levels.middle);
-  if (l.has_zeros) middle = hn::Add(middle, load_bytes(panel + l.zeros + at));
   if (l.code == PanelCode::kLevels) s = hn::Mul(s, hn::Set(f, levels.unit));
+  return {s, o};
+}
+
+/// The number that every q of a group has too much: the middle, and z.
+HWY_INLINE hn::Vec<Ints> middle_of(const PanelLayout& l, const LevelBytes& levels,
+                                   const std::byte* panel, size_t group, size_t lane) {
+  const Ints ints;
+  const auto middle = hn::Set(ints, levels.middle);
+  if (!l.has_zeros) return middle;
+  const hn::Rebind<uint8_t, Ints> bytes;
+  const auto* zeros = reinterpret_cast<const uint8_t*>(panel + l.zeros + group * kPanelRows + lane);
+  return hn::Add(middle, hn::PromoteTo(ints, hn::LoadU(bytes, zeros)));
+}
+
+/// s of a group, and o less what every q has too much of it.
+HWY_INLINE Affine affine_of(const PanelLayout& l, const LevelBytes& levels, const std::byte* panel,
+                            size_t group, size_t lane) {
+  const auto [s, o] = stored_affine(l, levels, panel, group, lane);
+  const F middle = hn::ConvertTo(Floats(), middle_of(l, levels, panel, group, lane));
   return {s, hn::NegMulAdd(middle, s, o)};
 }
 

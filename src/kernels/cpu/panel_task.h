@@ -11,16 +11,19 @@ namespace tokamak {
 
 /// Rows of x that share a decoded part of a panel, and the columns of the part.
 constexpr size_t kRowsAtOnce = 256, kChunk = 256;
-constexpr size_t kChunkBlocks = kChunk / kBlockColumns, kHalf = kBlockColumns / 2;
+constexpr size_t kChunkBlocks = kChunk / kBlockColumns;
 
-/// Rows of x in the forms that products need.
+/// Rows of x in the forms that products need. Words are for each part, since which rows share the
+/// registers of a product is its matter: rows that do lie together, see word_products.cpp.
 struct ProductInput {
   std::span<const float> x;
   size_t columns = 0;
   size_t rows = 0;
-  std::vector<int16_t> words = {};  // [rows][blocks][32], in each four columns 0, 2, 1, 3
-  std::vector<float> steps = {};    // [rows][blocks]
-  std::vector<float> sums = {};     // [rows][blocks][2], of the words of each half block
+  std::vector<size_t> begins = {0};  // rows of words before those of each part, and all of them
+  std::vector<int16_t> words = {};   // [rows][blocks][32]
+  std::vector<float> steps = {};     // [rows][blocks]
+  size_t scales = 1;                 // of the matrix in each block
+  std::vector<int32_t> sums = {};    // [rows][blocks][scales], of the words that meet a scale
 };
 
 /// The panels of a matrix that hold the rows of a part: the first of them, and how many.
@@ -89,6 +92,7 @@ struct PanelPlace {
 struct PanelTask : PanelPlace {
   const ProductInput& x;
   const PanelLayout* layout;  // of packed types
+  size_t word_row = 0;        // in which the words of the part's row 0 are
 
   size_t x_rows() const { return part.rows(x.rows); }
   size_t x_row(size_t i) const { return part.x_row(i); }
@@ -98,7 +102,7 @@ struct PanelTask : PanelPlace {
 /// The bytes that the q of a format become; a weight is a byte less `middle`, times `unit`.
 struct LevelBytes {
   explicit LevelBytes(const PanelLayout& layout)
-      : middle(layout.code == PanelCode::kLevels ? 128.0f : float(layout.middle)) {
+      : middle(layout.code == PanelCode::kLevels ? 128 : int32_t(layout.middle)) {
     if (layout.code != PanelCode::kLevels) return;
     unit = layout.format->levels->unit;
     for (size_t i = 0; i < 16; ++i) {
@@ -106,15 +110,16 @@ struct LevelBytes {
     }
   }
   alignas(16) uint8_t table[16] = {};
-  float middle, unit = 1;
+  int32_t middle;
+  float unit = 1;
 };
 
 /// The products of packed matrices by words.
 void multiply_words(const PanelTask& task);
 /// The products of matrices of floats, and of packed types whose q stand for any `numbers`.
 void multiply_floats(const PanelTask& task, std::span<const float> numbers);
-/// Fills the words of x.
-void fill_words(ThreadPool& pool, ProductInput& input);
+/// Fills the words of x that the parts meet.
+void fill_words(ThreadPool& pool, std::span<const PartProduct> parts, ProductInput& input);
 /// The products of matrices of bf16 and of packed ones whose levels are whole numbers, by tiles.
 void multiply_tiles(ThreadPool& pool, const TileUnit& unit, std::span<const float> x,
                     const CpuTensor& w, const float* bias, std::span<const PartProduct> parts);

@@ -14,16 +14,21 @@ bool multiplies_words(const CpuTensor& w) {
 }
 
 /// x [rows, columns] for products with that matrix.
-ProductInput product_input(ThreadPool& pool, std::span<const float> x, const CpuTensor& w) {
+ProductInput product_input(ThreadPool& pool, std::span<const float> x, const CpuTensor& w,
+                           std::span<const PartProduct> parts) {
   ProductInput input{.x = x, .columns = w.dims[1]};
   if (input.columns == 0) return input;
   input.rows = x.size() / input.columns;
   if (input.rows == 0 || !multiplies_words(w)) return input;
-  const size_t blocks = input.rows * ceil_div(input.columns, size_t{kBlockColumns});
+  for (const PartProduct& part : parts) {
+    input.begins.push_back(input.begins.back() + part.rows(input.rows));
+  }
+  const size_t blocks = input.begins.back() * w.panels->blocks;
   input.words.resize(blocks * kBlockColumns);
   input.steps.resize(blocks);
-  input.sums.resize(2 * blocks);
-  fill_words(pool, input);
+  input.scales = w.panels->group < kBlockColumns ? 2 : 1;
+  input.sums.resize(input.scales * blocks);
+  fill_words(pool, parts, input);
   return input;
 }
 
@@ -49,7 +54,7 @@ void multiply(ThreadPool& pool, std::span<const float> from, const CpuTensor& w,
   if (unit != nullptr && is_rounded && rows_of(from, w, parts) >= kMinTileRows * parts.size()) {
     return multiply_tiles(pool, *unit, from, w, bias, parts);
   }
-  const ProductInput x = product_input(pool, from, w);
+  const ProductInput x = product_input(pool, from, w, parts);
   std::vector<size_t> begins = {0};  // of each part, counted in panels
   for (const PartProduct& part : parts) {
     TOK_CHECK(part.first + part.count <= w.dims[0]);
@@ -68,7 +73,7 @@ void multiply(ThreadPool& pool, std::span<const float> from, const CpuTensor& w,
       while (i >= begins[at + 1]) ++at;
       const PartProduct& part = parts[at];
       const size_t own = first_panel(part) + i - begins[at];
-      const PanelTask task{{w, bias, part, own}, x, w.panels};
+      const PanelTask task{{w, bias, part, own}, x, w.panels, by_words ? x.begins[at] : 0};
       by_words ? multiply_words(task) : multiply_floats(task, numbers);
     }
   });

@@ -52,9 +52,9 @@ struct Sums {
     first = hn::Add(first, other.first);
     second = hn::Add(second, other.second);
   }
-  HWY_INLINE F value() const {
-    return hn::ConvertTo(Floats(), hn::RearrangeToOddPlusEven(first, second));
-  }
+  /// The sum of each row. Which parts of it are in `first` is the processor's matter.
+  HWY_INLINE hn::Vec<Ints> whole() const { return hn::RearrangeToOddPlusEven(first, second); }
+  HWY_INLINE F value() const { return hn::ConvertTo(Floats(), whole()); }
 };
 
 template <int kLow, int kHigh, bool kLevels, size_t g, size_t kEnd>
@@ -68,18 +68,38 @@ HWY_INLINE void add_fours(const uint8_t* block, size_t lane, hn::Vec<Bytes> tabl
   }
 }
 
+/// Rows of x that share the registers of a product.
+constexpr size_t kTileRows = kLanes == 16 ? 8 : 4;
+
+/// The rows that row i of a part lies with: as many as possible of kTileRows, then of 2, then of 1.
+/// Words of such a group are [block][pair of columns][row][2], steps [block][row] and sums
+/// [block][scale][row], so that a product reads one number after the other.
+struct WordGroup {
+  WordGroup(size_t i, size_t rows) {
+    const size_t whole = rows / kTileRows * kTileRows;
+    if (i < whole) {
+      first = i / kTileRows * kTileRows;
+      count = kTileRows;
+      return;
+    }
+    first = whole + (i - whole) / 2 * 2;
+    count = std::min<size_t>(2, rows - first);
+  }
+  size_t first, count;
+};
+
 /// One row of x, at the speed of memory: each block is decoded in registers.
 template <int kLow, int kHigh, bool kLevels, bool kHalves>
-void one_row(const PanelTask& task, size_t i) {
-  constexpr size_t kAhead = 4096;
+void one_row(const PanelTask& task) {
+  constexpr size_t kAhead = 4096, kScales = kHalves ? 2 : 1, kFours = 8 / kScales;
   const Floats f;
   const PanelLayout& l = *task.layout;
   const LevelBytes levels(l);
   const auto table = hn::LoadDup128(Bytes(), levels.table);
-  const size_t row = task.x_row(i), blocks = l.blocks;
-  const int16_t* words = task.x.words.data() + row * blocks * kBlockColumns;
-  const float* steps = task.x.steps.data() + row * blocks;
-  const float* sums = task.x.sums.data() + row * blocks * 2;
+  const size_t blocks = l.blocks;
+  const int16_t* words = task.x.words.data() + task.word_row * blocks * kBlockColumns;
+  const float* steps = task.x.steps.data() + task.word_row * blocks;
+  const int32_t* sums = task.x.sums.data() + task.word_row * blocks * kScales;
   const std::byte* panel = task.panel_data();
   alignas(64) float out[kPanelRows];
   for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
@@ -91,51 +111,52 @@ void one_row(const PanelTask& task, size_t i) {
           hwy::Prefetch(block + kAhead + line);
         }
       }
-      const int16_t* x = words + b * kBlockColumns;
-      const F step = hn::Set(f, steps[b]);
-      Sums even, odd;
-      add_fours<kLow, kHigh, kLevels, 0, kHalves ? 4 : 8>(block, lane, table, x, even, odd);
-      Affine a = affine_of(l, levels, panel, b * kBlockColumns / l.group, lane);
-      even.add(odd);
-      if constexpr (kHalves) {
-        total = hn::MulAdd(hn::Set(f, sums[2 * b]), a.offset, total);
-        total = hn::MulAdd(hn::Mul(even.value(), step), a.scale, total);
-        even = odd = Sums();
-        add_fours<kLow, kHigh, kLevels, 4, 8>(block, lane, table, x, even, odd);
+      const auto add_scale = [&]<size_t kScale>() HWY_ATTR {
+        const size_t group = kHalves ? 2 * b + kScale : b * kBlockColumns / l.group;
+        const int32_t sum = sums[b * kScales + kScale];
+        const auto middle = middle_of(l, levels, panel, group, lane);
+        const auto too_much = l.has_zeros ? hn::Mul(middle, hn::Set(Ints(), sum))
+                                          : hn::Set(Ints(), levels.middle * sum);
+        Sums even, odd;
+        add_fours<kLow, kHigh, kLevels, kScale * kFours, (kScale + 1) * kFours>(
+            block, lane, table, words + b * kBlockColumns, even, odd);
         even.add(odd);
-        a = affine_of(l, levels, panel, 2 * b + 1, lane);
-        total = hn::MulAdd(hn::Set(f, sums[2 * b + 1]), a.offset, total);
-      } else {
-        total = hn::MulAdd(hn::Set(f, sums[2 * b] + sums[2 * b + 1]), a.offset, total);
-      }
-      total = hn::MulAdd(hn::Mul(even.value(), step), a.scale, total);
+        const Affine a = stored_affine(l, levels, panel, group, lane);
+        if (l.has_offsets) total = hn::MulAdd(hn::Set(f, float(sum) * steps[b]), a.offset, total);
+        const F own = hn::ConvertTo(f, hn::Sub(even.whole(), too_much));
+        total = hn::MulAdd(hn::Mul(own, hn::Set(f, steps[b])), a.scale, total);
+      };
+      add_scale.template operator()<0>();
+      if constexpr (kHalves) add_scale.template operator()<1>();
     }
     hn::StoreU(total, f, out + lane);
   }
-  task.store(i, out);
+  task.store(0, out);
 }
 
-/// Some blocks of a panel, decoded for many rows of x.
+/// Some blocks of a panel, decoded for many rows of x: q less what every q has too much.
 struct Decoded {
   alignas(
       64) int16_t words[kChunkBlocks * 8 * 2 * 2 * kPanelRows];  // [block][four][parity][row][2]
   alignas(64) float scales[2 * kChunkBlocks * kPanelRows], offsets[2 * kChunkBlocks * kPanelRows];
 };
 
-template <int kLow, int kHigh, bool kLevels, size_t g>
-HWY_INLINE void decode_fours(const uint8_t* block, size_t lane, hn::Vec<Bytes> table, int16_t* to) {
-  if constexpr (g < 8) {
+template <int kLow, int kHigh, bool kLevels, size_t g, size_t kEnd>
+HWY_INLINE void decode_fours(const uint8_t* block, size_t lane, hn::Vec<Bytes> table,
+                             hn::Vec<Words> middle, int16_t* to) {
+  if constexpr (g < kEnd) {
     const auto bytes = four<kLow, kHigh, kLevels, g>(block, lane, table);
     int16_t* own = to + g * 4 * kPanelRows + 2 * lane;
-    hn::StoreU(even_columns(bytes), Words(), own);
-    hn::StoreU(odd_columns(bytes), Words(), own + 2 * kPanelRows);
-    decode_fours<kLow, kHigh, kLevels, g + 1>(block, lane, table, to);
+    hn::StoreU(hn::Sub(even_columns(bytes), middle), Words(), own);
+    hn::StoreU(hn::Sub(odd_columns(bytes), middle), Words(), own + 2 * kPanelRows);
+    decode_fours<kLow, kHigh, kLevels, g + 1, kEnd>(block, lane, table, middle, to);
   }
 }
 
 template <int kLow, int kHigh, bool kLevels, bool kHalves>
 void decode(const PanelTask& task, const LevelBytes& levels, size_t first, size_t count,
             Decoded& to) {
+  constexpr size_t kScales = kHalves ? 2 : 1, kFours = 8 / kScales;
   const PanelLayout& l = *task.layout;
   const std::byte* panel = task.panel_data();
   const auto table = hn::LoadDup128(Bytes(), levels.table);
@@ -143,65 +164,68 @@ void decode(const PanelTask& task, const LevelBytes& levels, size_t first, size_
     const auto* block =
         reinterpret_cast<const uint8_t*>(panel + l.first_block) + (first + b) * l.block_bytes;
     for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
-      decode_fours<kLow, kHigh, kLevels, 0>(block, lane, table, to.words + b * 32 * kPanelRows);
-      for (size_t half = 0; half < (kHalves ? 2 : 1); ++half) {
+      const auto decode_scale = [&]<size_t kScale>() HWY_ATTR {
         const size_t group =
-            kHalves ? 2 * (first + b) + half : (first + b) * kBlockColumns / l.group;
-        const Affine a = affine_of(l, levels, panel, group, lane);
-        const size_t at = ((kHalves ? 2 * b + half : b)) * kPanelRows + lane;
+            kHalves ? 2 * (first + b) + kScale : (first + b) * kBlockColumns / l.group;
+        const auto middle = middle_of(l, levels, panel, group, lane);
+        const auto both = hn::BitCast(Words(), hn::Or(middle, hn::ShiftLeft<16>(middle)));
+        decode_fours<kLow, kHigh, kLevels, kScale * kFours, (kScale + 1) * kFours>(
+            block, lane, table, both, to.words + b * 32 * kPanelRows);
+        const Affine a = stored_affine(l, levels, panel, group, lane);
+        const size_t at = (kScales * b + kScale) * kPanelRows + lane;
         hn::StoreU(a.scale, Floats(), to.scales + at);
         hn::StoreU(a.offset, Floats(), to.offsets + at);
-      }
+      };
+      decode_scale.template operator()<0>();
+      if constexpr (kHalves) decode_scale.template operator()<1>();
     }
   }
 }
 
-/// kRows rows of x by decoded blocks; their sums so far are in `sums`, [row][kPanelRows]. All
+/// A group of rows of x by decoded blocks; their sums so far are in `sums`, [row][kPanelRows]. All
 /// formats share it.
 template <size_t kRows, bool kHalves>
 HWY_NOINLINE void tile(const PanelTask& task, const Decoded& from, size_t i, size_t first,
                        size_t count, float* sums) {
+  constexpr size_t kScales = kHalves ? 2 : 1, kPairs = 16 / kScales;
   const Floats f;
-  const size_t blocks = task.layout->blocks;
-  const int16_t* x[kRows];
-  const float *steps[kRows], *halves[kRows];
-  for (size_t m = 0; m < kRows; ++m) {
-    const size_t at = task.x_row(i + m) * blocks + first;
-    x[m] = task.x.words.data() + at * kBlockColumns;
-    steps[m] = task.x.steps.data() + at;
-    halves[m] = task.x.sums.data() + 2 * at;
-  }
+  const size_t at = (task.word_row + i) * task.layout->blocks + first * kRows;
+  const bool has_offsets = task.layout->has_offsets;
   for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
+    const int16_t *x = task.x.words.data() + at * kBlockColumns, *w = from.words + 2 * lane;
+    const float *steps = task.x.steps.data() + at, *scales = from.scales + lane;
+    const float* offsets = from.offsets + lane;
+    const int32_t* x_sums = task.x.sums.data() + at * kScales;
     F total[kRows];
     for (size_t m = 0; m < kRows; ++m) total[m] = hn::LoadU(f, sums + m * kPanelRows + lane);
-    for (size_t b = 0; b < count; ++b) {
-      for (size_t half = 0; half < (kHalves ? 2 : 1); ++half) {
-        constexpr size_t kFours = kHalves ? 4 : 8;
+    for (size_t b = 0; b < count; ++b, steps += kRows) {
+      for (size_t part = 0; part < kScales; ++part) {
         Sums own[kRows];
-        const int16_t* w = from.words + (b * 8 + half * kFours) * 4 * kPanelRows + 2 * lane;
 #pragma GCC unroll 16
-        for (size_t pair = 0; pair < 2 * kFours; ++pair) {
+        for (size_t pair = 0; pair < kPairs; ++pair) {
           const auto both = hn::LoadU(Words(), w + pair * 2 * kPanelRows);
+          for (size_t m = 0; m < kRows; ++m) own[m].add(both, x + (pair * kRows + m) * 2);
+        }
+        const F scale = hn::LoadU(f, scales);
+        if (has_offsets) {
+          const F offset = hn::LoadU(f, offsets);
           for (size_t m = 0; m < kRows; ++m) {
-            own[m].add(both, x[m] + b * kBlockColumns + half * kHalf + 2 * pair);
+            total[m] = hn::MulAdd(hn::Set(f, float(x_sums[m]) * steps[m]), offset, total[m]);
           }
         }
-        const size_t at = (kHalves ? 2 * b + half : b) * kPanelRows + lane;
-        const F scale = hn::LoadU(f, from.scales + at), offset = hn::LoadU(f, from.offsets + at);
         for (size_t m = 0; m < kRows; ++m) {
-          const float sum =
-              kHalves ? halves[m][2 * b + half] : halves[m][2 * b] + halves[m][2 * b + 1];
-          total[m] = hn::MulAdd(hn::Set(f, sum), offset, total[m]);
-          total[m] = hn::MulAdd(hn::Mul(own[m].value(), hn::Set(f, steps[m][b])), scale, total[m]);
+          total[m] = hn::MulAdd(hn::Mul(own[m].value(), hn::Set(f, steps[m])), scale, total[m]);
         }
+        x += kPairs * 2 * kRows;
+        w += kPairs * 2 * kPanelRows;
+        x_sums += kRows;
+        scales += kPanelRows;
+        offsets += kPanelRows;
       }
     }
     for (size_t m = 0; m < kRows; ++m) hn::StoreU(total[m], f, sums + m * kPanelRows + lane);
   }
 }
-
-/// Rows of x that share the registers of a tile.
-constexpr size_t kTileRows = kLanes == 16 ? 8 : 4;
 
 template <int kLow, int kHigh, bool kLevels, bool kHalves>
 void many_rows(const PanelTask& task) {
@@ -232,8 +256,7 @@ template <int kLow, int kHigh, bool kLevels>
 void word_panel(const PanelTask& task) {
   const bool halves = task.layout->group < kBlockColumns;
   if (task.x_rows() == 1) {
-    halves ? one_row<kLow, kHigh, kLevels, true>(task, 0)
-           : one_row<kLow, kHigh, kLevels, false>(task, 0);
+    halves ? one_row<kLow, kHigh, kLevels, true>(task) : one_row<kLow, kHigh, kLevels, false>(task);
   } else {
     halves ? many_rows<kLow, kHigh, kLevels, true>(task)
            : many_rows<kLow, kHigh, kLevels, false>(task);
@@ -245,53 +268,68 @@ void packed_panel(const PanelTask& task) {
                                 HWY_ATTR { word_panel<kLow, kHigh, kLevels>(task); });
 }
 
-/// One block of x as words of a step.
-void words_of_block(const float* x, size_t count, int16_t* words, float& step, float* sums) {
+/// One block of x as whole numbers of a step, a NaN where one of them is no finite number.
+void round_block(const float* x, int32_t* whole, float& step) {
   constexpr float kMaxWord = 32767, kMinLargest = 1e-30f;
   const Floats f;
-  alignas(64) float values[kBlockColumns] = {};
-  std::memcpy(values, x, count * sizeof(float));
   F largest = hn::Zero(f), nothing = hn::Zero(f);
   for (size_t i = 0; i < kBlockColumns; i += kLanes) {
-    const F v = hn::Load(f, values + i);
+    const F v = hn::LoadU(f, x + i);
     largest = hn::Max(largest, hn::Abs(v));
     nothing = hn::MulAdd(v, hn::Zero(f), nothing);  // no number if any of them is infinite or none
   }
   const float most = hn::GetLane(hn::MaxOfLanes(f, largest)), finite = sum_of(nothing);
-  alignas(64) int32_t whole[kBlockColumns] = {};
-  step = most / kMaxWord;
-  if (finite != 0) {
-    step = std::numeric_limits<float>::quiet_NaN();
-  } else if (most < kMinLargest) {
-    step = 0;
-  } else {
-    const F inverse = hn::Set(f, kMaxWord / most);
-    for (size_t i = 0; i < kBlockColumns; i += kLanes) {
-      hn::Store(hn::NearestInt(hn::Mul(hn::Load(f, values + i), inverse)), Ints(), whole + i);
-    }
-  }
-  for (size_t half = 0; half < 2; ++half) {
-    int32_t sum = 0;
-    for (size_t i = half * kHalf; i < (half + 1) * kHalf; ++i) sum += whole[i];
-    sums[half] = float(sum) * step;
-  }
-  for (size_t i = 0; i < kBlockColumns; i += 4) {
-    words[i] = int16_t(whole[i]);
-    words[i + 1] = int16_t(whole[i + 2]);
-    words[i + 2] = int16_t(whole[i + 1]);
-    words[i + 3] = int16_t(whole[i + 3]);
+  const bool is_none = finite != 0;
+  step = is_none ? std::numeric_limits<float>::quiet_NaN() : most / kMaxWord;
+  if (most < kMinLargest && !is_none) step = 0;
+  const F inverse = hn::Set(f, is_none || step == 0 ? 0.0f : kMaxWord / most);
+  for (size_t i = 0; i < kBlockColumns; i += kLanes) {
+    const F v = is_none ? hn::Zero(f) : hn::LoadU(f, x + i);
+    hn::Store(hn::NearestInt(hn::Mul(v, inverse)), Ints(), whole + i);
   }
 }
 
-void fill(ThreadPool& pool, ProductInput& input) {
-  const size_t blocks = input.steps.size() / input.rows;
-  pool.run(input.rows, [&](size_t first, size_t last) HWY_ATTR {
-    for (size_t at = first * blocks; at < last * blocks; ++at) {
-      const size_t column = at % blocks * kBlockColumns;
-      words_of_block(input.x.data() + at / blocks * input.columns + column,
-                     std::min(input.columns - column, size_t{kBlockColumns}),
-                     input.words.data() + at * kBlockColumns, input.steps[at],
-                     input.sums.data() + 2 * at);
+/// Row i of a part as words, to its place in its group.
+void fill_row(const ProductInput& input, const float* x, const WordGroup& group, size_t row,
+              int16_t* words, float* steps, int32_t* sums) {
+  const size_t blocks = ceil_div(input.columns, size_t{kBlockColumns});
+  const size_t each = kBlockColumns / input.scales, n = group.count;
+  float last[kBlockColumns] = {};
+  for (size_t b = 0; b < blocks; ++b) {
+    alignas(64) int32_t whole[kBlockColumns];
+    const float* block = x + b * kBlockColumns;
+    if (input.columns - b * kBlockColumns < kBlockColumns) {
+      std::copy(block, x + input.columns, last);
+      block = last;
+    }
+    round_block(block, whole, steps[b * n + row]);
+    for (size_t s = 0; s < input.scales; ++s) {
+      int32_t sum = 0;
+      for (size_t i = s * each; i < (s + 1) * each; ++i) sum += whole[i];
+      sums[(b * input.scales + s) * n + row] = sum;
+    }
+    int16_t* to = words + b * kBlockColumns * n + 2 * row;
+    for (size_t i = 0; i < kBlockColumns; i += 4, to += 4 * n) {
+      const auto pair = [](int32_t a, int32_t c) {
+        return uint32_t(uint16_t(a)) | uint32_t(c) << 16;
+      };
+      const uint32_t even = pair(whole[i], whole[i + 2]), odd = pair(whole[i + 1], whole[i + 3]);
+      std::memcpy(to, &even, sizeof even);
+      std::memcpy(to + 2 * n, &odd, sizeof odd);
+    }
+  }
+}
+
+void fill(ThreadPool& pool, std::span<const PartProduct> parts, ProductInput& input) {
+  const size_t blocks = ceil_div(input.columns, size_t{kBlockColumns});
+  pool.run(input.begins.back(), [&](size_t first, size_t last) HWY_ATTR {
+    for (size_t at = first; at < last; ++at) {
+      const size_t p = part_of(input.begins, at), i = at - input.begins[p];
+      const WordGroup group(i, parts[p].rows(input.rows));
+      const size_t begin = (input.begins[p] + group.first) * blocks;
+      fill_row(input, input.x.data() + parts[p].x_row(i) * input.columns, group, i - group.first,
+               input.words.data() + begin * kBlockColumns, input.steps.data() + begin,
+               input.sums.data() + begin * input.scales);
     }
   });
 }
@@ -310,8 +348,8 @@ void multiply_words(const PanelTask& task) {
   HWY_DYNAMIC_DISPATCH(packed_panel)(task);
 }
 
-void fill_words(ThreadPool& pool, ProductInput& input) {
-  HWY_DYNAMIC_DISPATCH(fill)(pool, input);
+void fill_words(ThreadPool& pool, std::span<const PartProduct> parts, ProductInput& input) {
+  HWY_DYNAMIC_DISPATCH(fill)(pool, parts, input);
 }
 
 }  // namespace tokamak

@@ -130,6 +130,13 @@ std::vector<BenchTest> tests_of(const BenchOptions& options);
 /// The one that needs most positions. REQUIRES: at least one.
 const BenchTest& largest(std::span<const BenchTest> tests);
 
+/// The machine during a benchmark: a figure of its processor holds if nobody else had that.
+struct MachineLoad {
+  double before = 0, after = 0;  // programs that ran or waited to, on average of a minute
+  uint32_t processors = 0;
+  double stolen = 0;  // share of their time that other machines on the same ones had
+};
+
 struct BenchReport {
   std::string model, architecture, quantization, kv;
   std::string title, short_name;      // of the model, for people
@@ -145,6 +152,7 @@ struct BenchReport {
   CompileReport compiled;
   Footprint memory;
   uint64_t device_peak_bytes = 0, host_peak_bytes = 0;
+  std::optional<MachineLoad> machine;  // where the processor was measured
 
   bool greedy_repeats = false, logits_finite = false;  // of `work`: its results
   bool batches_are_right = true;                       // see time_sequences()

@@ -135,10 +135,28 @@ Result<BenchReport> bench_codec(const ModelFiles& files, const OpenOptions& open
   return report;
 }
 
-/// Beside the figures: the program and the names of the model.
+/// The moment before everything.
+struct Beginning {
+  std::string date = now_in_utc();
+  std::optional<MachineTimes> times = machine_times();
+};
+
+/// The machine from then on; nothing where it is not counted.
+std::optional<MachineLoad> load_since(const Beginning& beginning) {
+  const auto &before = beginning.times, after = machine_times();
+  if (!before || !after) return std::nullopt;
+  const uint64_t ticks = after->ticks - before->ticks, stolen = after->stolen - before->stolen;
+  return MachineLoad{.before = before->load,
+                     .after = after->load,
+                     .processors = after->processors,
+                     .stolen = ticks == 0 ? 0 : double(stolen) / double(ticks)};
+}
+
+/// Beside the figures: the program, the names of the model, and how busy a measured processor was.
 void sign(BenchReport& report, const ModelFiles& files, const OpenOptions& open,
-          const std::string& date) {
-  report.date = date;
+          const Beginning& beginning) {
+  report.date = beginning.date;
+  if (report.device.backend == BackendKind::kCpu) report.machine = load_since(beginning);
   report.version = TOKAMAK_VERSION;
   report.commit = TOKAMAK_COMMIT;
   report.title = model_title(files, open.model);
@@ -150,7 +168,7 @@ void sign(BenchReport& report, const ModelFiles& files, const OpenOptions& open,
 
 Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options) {
   const Clock clock = steady_clock();
-  const std::string date = now_in_utc();
+  const Beginning beginning;
   OpenOptions open = asked;
   prepare_work(options, open);
   TOK_TRY(const std::string path, find_model(open.model));
@@ -159,7 +177,7 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
   if (is_codec(files)) {
     if (options.kind_found) TOK_TRY(options.kind_found(BenchKind::kCodec));
     TOK_TRY(report, bench_codec(files, open, options, clock));
-    sign(report, files, open, date);
+    sign(report, files, open, beginning);
     return report;
   }
   {
@@ -169,11 +187,11 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
     }
     if (is_other_work(engine->compiled(), options)) {
       TOK_TRY(report, bench_work(*engine, open, options, clock));
-      sign(report, files, open, date);
+      sign(report, files, open, beginning);
       return report;
     }
     TOK_TRY(report, bench_engine(*engine, options, clock));
-    sign(report, files, open, date);
+    sign(report, files, open, beginning);
     if (is_compared(report, options)) {
       tell_comparing(options);
       TOK_TRY(compare(*engine, open, options, report));

@@ -179,6 +179,21 @@ std::string arrival_text(const Arrival& arrival) {
       seconds_text(arrival.first_token_seconds), seconds_text(arrival.cancel_seconds));
 }
 
+/// "load 0.61 before and 2.10 after it, 2 processors, 1.2 % of whose time went to other machines"
+std::string machine_text(const MachineLoad& load) {
+  return fmt::format(
+      "load {:.2f} before and {:.2f} after it, {} processor{}, {:.1f} % of whose time went to "
+      "other "
+      "machines (steal)",
+      load.before, load.after, load.processors, load.processors == 1 ? "" : "s", 100 * load.stolen);
+}
+
+Json machine_json(const MachineLoad& load) {
+  Json out;
+  out.set("load_before", load.before).set("load_after", load.after);
+  return out.set("processors", load.processors).set("steal_share", load.stolen);
+}
+
 Facts figures(const BenchReport& report) {
   Facts facts;
   if (report.work.empty()) {
@@ -242,6 +257,9 @@ Facts figures(const BenchReport& report) {
                   bytes_text(memory.states), bytes_text(memory.activations),
                   bytes_text(report.host_peak_bytes)),
       "memory_bytes", std::move(memory_json));
+  const auto& machine = report.machine;
+  facts.add(machine ? "machine" : "", machine ? machine_text(*machine) : "", "machine",
+            machine ? machine_json(*machine) : Json());
   facts.add("check", check_text(report), "check", check_json(report));
   return facts;
 }

@@ -30,6 +30,18 @@ BenchReport two_tests() {
   return report;
 }
 
+TEST(BenchText, HasTheLoadOfAMeasuredProcessor) {
+  BenchReport report = two_tests();
+  EXPECT_EQ(bench_text(report).find("steal"), std::string::npos);
+  EXPECT_TRUE(bench_json(report).find("machine")->is_null());
+  report.machine = {.before = 0.5, .after = 2.25, .processors = 2, .stolen = 0.012};
+  const std::string text = bench_text(report);
+  EXPECT_NE(text.find("load 0.50 before and 2.25 after it, 2 processors, 1.2 %"), std::string::npos)
+      << text;
+  EXPECT_EQ(bench_json(report).find("machine")->dump(),
+            R"({"load_before": 0.5, "load_after": 2.25, "processors": 2, "steal_share": 0.012})");
+}
+
 TEST(BenchMarkdown, HasTheColumnsOfLlamaBench) {
   EXPECT_EQ(bench_markdown(two_tests()),
             "| model      |       size | params | backend | test         |              t/s |\n"
