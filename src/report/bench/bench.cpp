@@ -32,7 +32,7 @@ class Bench {
 
   Result<void> run(BenchTest test, BenchReport& report) {
     if (test.sequences > 1) {
-      TOK_TRY(time_sequences(engine_, ids_, options_, clock_, test, batches_are_right_));
+      TOK_TRY(time_sequences(engine_, ids_, options_, clock_, test, batches_));
       if (test.arriving > 0) {
         if (options_.progress) options_.progress(test.name() + ": a prompt arrives");
         TOK_TRY(test.arrival, time_arrival(engine_, ids_, options_, clock_, test));
@@ -50,7 +50,7 @@ class Bench {
   }
 
   /// Whether sequences that ran at once gave tokens that are right.
-  bool batches_are_right() const { return batches_are_right_; }
+  const BatchCheck& batches() const { return batches_; }
 
  private:
   Result<Session> session_at(uint32_t depth) {
@@ -206,7 +206,7 @@ class Bench {
   const uint32_t vocab_;
   const std::vector<uint32_t> ids_;
   uint32_t runs_ = 0;
-  bool batches_are_right_ = true;
+  BatchCheck batches_;
 };
 
 }  // namespace
@@ -364,7 +364,7 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
   TOK_TRY(const std::vector<float> once, short_run(engine, first));
   TOK_TRY(const std::vector<float> again, short_run(engine, second));
   report.greedy_repeats = first == second && once.size() == again.size();
-  report.batches_are_right = bench.batches_are_right();
+  report.batches = bench.batches();
   report.logits_finite =
       std::all_of(once.begin(), once.end(), [](float value) { return std::isfinite(value); });
   return report;

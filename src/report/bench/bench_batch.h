@@ -13,11 +13,11 @@ std::vector<uint32_t> bench_prompt(std::span<const uint32_t> ids, uint32_t token
 
 /// Generates `test.generate` tokens in each of `test.sequences` sequences of `test.depth` tokens,
 /// whose prompts begin at different ids. Time counts from when all of them have begun, and only for
-/// tokens from then on. `are_right` becomes false where a session finds one of the tokens
-/// clearly less probable than another; which of two that are nearly as probable comes first may
-/// depend on what ran beside them.
+/// tokens from then on. `check` becomes that of a session which finds one of the tokens less
+/// probable than before; which of two that are nearly as probable comes first may depend on what
+/// ran beside them.
 Result<void> time_sequences(Engine& engine, std::span<const uint32_t> ids,
                             const BenchOptions& options, const Clock& clock, BenchTest& test,
-                            bool& are_right);
+                            BatchCheck& check);
 
 }  // namespace tokamak

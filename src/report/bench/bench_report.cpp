@@ -113,7 +113,8 @@ Json check_json(const BenchReport& report) {
   Json out;
   out.set("correct", report.correct());
   out.set("greedy_repeats", report.greedy_repeats).set("logits_finite", report.logits_finite);
-  out.set("batches_are_right", report.batches_are_right);
+  out.set("batches_are_right", report.batches.is_right());
+  out.set("batches_deficit", report.batches.deficit).set("batches_apart", report.batches.apart);
   out.set("max_relative_error", report.error ? Json(*report.error) : Json());
   return out.set("error_limit", report.error ? Json(report.error_limit) : Json());
 }
@@ -371,7 +372,12 @@ std::string check_text(const BenchReport& report) {
     parts = {report.greedy_repeats ? "results repeat" : "RESULTS DIFFER FROM RUN TO RUN",
              report.logits_finite ? "they are finite" : "THEY ARE NOT FINITE"};
   }
-  if (!report.batches_are_right) parts.push_back("SEQUENCES AT ONCE GIVE WRONG TOKENS");
+  if (!report.batches.is_right()) {
+    parts.push_back(
+        fmt::format("SEQUENCES AT ONCE GIVE WRONG TOKENS (one is {:.2g} of the largest "
+                    "logit below the best; read as a prompt all are within {:.2g})",
+                    report.batches.deficit, report.batches.apart));
+  }
   if (report.error) {
     parts.push_back(
         fmt::format("{} {}: {:.1e} of the largest {}, limit {:.0e}",

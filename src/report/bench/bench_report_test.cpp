@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "base/wrap.h"
@@ -98,6 +99,14 @@ TEST(BenchScreen, HasAHundredColumns) {
       EXPECT_LE(columns_of(line), kScreenColumns) << line;
     }
   }
+}
+
+TEST(BatchCheck, AllowsWhatPromptsDifferBy) {
+  EXPECT_TRUE((BatchCheck{.deficit = 0.02}.is_right()));
+  EXPECT_FALSE((BatchCheck{.deficit = 0.03}.is_right()));
+  EXPECT_TRUE((BatchCheck{.deficit = 0.03, .apart = 0.015}.is_right()));
+  EXPECT_FALSE((BatchCheck{.deficit = 0.6, .apart = 0.6}.is_right()));
+  EXPECT_FALSE((BatchCheck{.deficit = std::nan("")}.is_right()));
 }
 
 }  // namespace
