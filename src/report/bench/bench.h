@@ -140,13 +140,13 @@ struct MachineLoad {
 /// How the tokens of sequences at once are those of each alone, of the largest magnitude of logits.
 struct BatchCheck {
   double deficit = 0;  // the most that one was below the best of a session alone
-  double apart = 0;    // of that session from the same ids read as a prompt, where it is needed
+  double apart = 0;    // of that session's last logits from those of the same ids read as a prompt
 
   /// Whether f16 factors, which some kernels have and others not, make that much of it. Experts
   /// that are chosen otherwise make more, in prompts, too; above kMaxDeficit something is wrong.
   bool is_right() const {
     constexpr double kTolerance = 0.02, kMaxDeficit = 0.5;
-    return deficit <= kTolerance || (deficit <= kMaxDeficit && deficit <= 2 * apart);
+    return deficit <= kTolerance || (deficit <= kMaxDeficit && deficit <= 4 * apart);
   }
 };
 

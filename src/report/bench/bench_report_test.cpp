@@ -104,7 +104,8 @@ TEST(BenchScreen, HasAHundredColumns) {
 TEST(BatchCheck, AllowsWhatPromptsDifferBy) {
   EXPECT_TRUE((BatchCheck{.deficit = 0.02}.is_right()));
   EXPECT_FALSE((BatchCheck{.deficit = 0.03}.is_right()));
-  EXPECT_TRUE((BatchCheck{.deficit = 0.03, .apart = 0.015}.is_right()));
+  EXPECT_TRUE((BatchCheck{.deficit = 0.03, .apart = 0.008}.is_right()));
+  EXPECT_FALSE((BatchCheck{.deficit = 0.03, .apart = 0.007}.is_right()));
   EXPECT_FALSE((BatchCheck{.deficit = 0.6, .apart = 0.6}.is_right()));
   EXPECT_FALSE((BatchCheck{.deficit = std::nan("")}.is_right()));
 }
