@@ -111,9 +111,8 @@ void take_sampling_numbers(const App& command, const SamplingParams& params,
                            SamplingParams& sampling) {
   for (const NumberFlag& flag : kNumberFlags) {
     const std::string_view names = flag.names;
-    if (command.count(std::string(names.substr(0, names.find(',')))) > 0) {
-      sampling.*flag.member = params.*flag.member;
-    }
+    const Option* option = command.find(names.substr(0, names.find(',')));
+    if (option != nullptr && option->count() > 0) sampling.*flag.member = params.*flag.member;
   }
 }
 
