@@ -65,10 +65,11 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
   return refuses_cut(p);
 }
 
+constexpr uint32_t kMaxRowsAtOnce = 8;
+
 /// Rows of x that a workgroup multiplies, whose weights it reads once.
 uint32_t rows_at_once(const Problem& p) {
-  constexpr uint32_t kRows = 8;
-  return p.inputs[0].shape[0] == kTokens ? power_of_two(p.max_tokens, 1, kRows) : 1;
+  return p.inputs[0].shape[0] == kTokens ? power_of_two(p.max_tokens, 1, kMaxRowsAtOnce) : 1;
 }
 
 Grid head_grid(const Problem& p, uint32_t groups, uint32_t rows) {
@@ -83,15 +84,19 @@ Launch wide_launch(const Problem& p, const DeviceInfo&) {
   const uint32_t threads =
       transposed ? power_of_two(s.out / 8, 32, 64) : power_of_two(s.in / 8, 32, 64);
   const uint32_t groups = transposed ? ceil_div(s.out / 8, threads) : ceil_div(s.out, 4u);
+  // Steps of few rows fill a device by dividing the columns that each sum runs over.
+  const bool has_few_rows = p.max_tokens <= 2 * kMaxRowsAtOnce || p.inputs[0].shape[0] != kTokens;
+  const uint32_t parts = transposed && has_few_rows ? 4 : 1;
   std::vector<std::string> sources = {transposed ? "latent/head_linear_transposed.wgsl"
                                                  : "latent/head_linear.wgsl"};
-  Launch launch{.constants = {{"THREADS", threads},
+  Launch launch{.constants = {{"THREADS", threads * parts},
                               {"HEADS", s.heads},
                               {"IN", s.in},
                               {"OUT", s.out},
                               {"ROWS", rows_at_once(p)}},
                 .sources = with_reduction(kSubgroups, std::move(sources)),
                 .grid = head_grid(p, groups, rows_at_once(p))};
+  if (transposed) launch.constants.push_back({"PARTS", parts});
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 
@@ -203,6 +208,41 @@ Launch latent_attention_launch(const Problem& p, const DeviceInfo&) {
           .grid = {.x = {ceil_div(heads, 4u)}, .y = {1, 1}}};
 }
 
+constexpr uint32_t kHeadBlock = 128, kMaxHeadThreads = 512;
+
+uint32_t heads_of(const Problem& p) {
+  return uint32_t(p.inputs[0].shape[1] + p.inputs[1].shape[1]) / uint32_t(p.inputs[2].shape[1]);
+}
+
+/// One head for a workgroup reads a cell as often as there are heads, four for each a quarter of
+/// that: where these fill the device, they are sooner done.
+std::string head_refuses(const Problem& p, const DeviceInfo& device) {
+  const uint64_t groups = uint64_t{ceil_div(heads_of(p), 4u)} * p.max_tokens;
+  if (groups > 2 * uint64_t{device.size.multiprocessors}) return "is for steps of few rows";
+  const uint32_t bytes =
+      uint32_t(p.inputs[2].shape[1]) * 4 + kHeadBlock * 8 + kMaxHeadThreads * (8 + 4 + 16);
+  if (bytes <= device.limits.workgroup_bytes) return "";
+  return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
+                     device.limits.workgroup_bytes);
+}
+
+Launch latent_attention_head_launch(const Problem& p, const DeviceInfo& device) {
+  const uint32_t heads = heads_of(p), rank = uint32_t(p.inputs[0].shape[1]) / heads;
+  const uint32_t threads = std::min(kMaxHeadThreads, device.limits.workgroup_threads);
+  return {
+      .constants = {{"THREADS", threads},
+                    {"COLUMN_LANES", power_of_two(rank / 2, 32, threads)},
+                    {"BLOCK", kHeadBlock},
+                    {"HEADS", heads},
+                    {"RANK", rank},
+                    {"WIDTH", uint32_t(p.inputs[2].shape[1])},
+                    {"PAGES", uint32_t(p.inputs[3].shape[0])},
+                    {"SCALE", p.as<LatentAttention>().scale}},
+      .sources = with_reduction(true, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
+                                       "latent/latent_attention_head.wgsl"}),
+      .grid = {.x = {heads}, .y = {1, 1}}};
+}
+
 constexpr KernelVariant kLatentVariants[] = {
     {.name = "head_linear.wgsl.subgroup",
      .op = op_index<HeadLinear>(),
@@ -226,6 +266,11 @@ constexpr KernelVariant kLatentVariants[] = {
      .op = op_index<LatentAppend>(),
      .backend = BackendKind::kCpu,
      .run = latent_append_reference},
+    {.name = "latent_attention.wgsl.head_subgroup",
+     .op = op_index<LatentAttention>(),
+     .needs = kFeatureSubgroups,
+     .refuses = head_refuses,
+     .launch = latent_attention_head_launch},
     {.name = "latent_attention.wgsl.subgroup",
      .op = op_index<LatentAttention>(),
      .needs = kFeatureSubgroups,
