@@ -41,8 +41,8 @@ def common(model, architecture, dtype, **own):
 
 
 def router_deviation(hidden):
-    """Of a router whose softmax knows what it wants: the last expert that is chosen, and the first that is not, have
-    hardly any weight, so that which of them a rounding chooses changes hardly anything."""
+    """Makes a router's softmax sharp: the last expert that is chosen and the first that is not have hardly any weight, so
+    that a rounding which exchanges them changes hardly anything."""
     return 8 / math.sqrt(hidden)
 
 
