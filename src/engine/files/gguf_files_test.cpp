@@ -6,6 +6,9 @@
 #include <cmath>
 #include <span>
 
+#include "engine/engine.h"
+#include "formats/native_files.h"
+
 namespace tokamak {
 namespace {
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine.h"
 #include "formats/copied_source_test.h"
+#include "formats/native_files.h"
 
 namespace tokamak {
 namespace {
