@@ -5,6 +5,7 @@
 #include "graph/kv_cache.h"
 #include "kernels/launch.h"
 #include "kernels/library/library.h"
+#include "kernels/workgroup_memory.h"
 
 namespace tokamak {
 
@@ -306,11 +307,7 @@ std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t row
     return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
                        device.subgroup_max, kMatrixLanes);
   }
-  if (bytes > device.limits.workgroup_bytes) {
-    return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
-                       device.limits.workgroup_bytes);
-  }
-  return "";
+  return refuse_workgroup_bytes(bytes, device);
 }
 
 std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {

@@ -1,7 +1,6 @@
 // Each rank puts its values into the others' memory, the number of the turn beside each two of
 // them: a lane that finds it there has the values, and no lane waits for more than its own. That
 // takes twice the bytes, which for few rows is less than a meeting and a load across.
-@group(0) @binding(INPUT_0) var<storage, read> part: array<Part>;
 
 // The place of a rank's values for that slot. Those of two turns have places of their own: a rank
 // that begins the next turn has found this turn's values, but others may not have yet.
@@ -14,11 +13,7 @@ fn begin(group: u32, lane: u32) -> vec2<u32> {
   return vec2<u32>(atomicLoad(&meeting[0]), atomicLoad(&meeting[1u + group]) + 1u);
 }
 fn give(turn: vec2<u32>, group: u32, slot: u32, i: u32) -> Part {
-  let first = i / COLUMNS * PARTS * COLUMNS + i % COLUMNS;
-  var own = part[first];
-  for (var p = 1u; p < PARTS; p++) {
-    own += part[first + p * COLUMNS];
-  }
+  let own = sum_of(min(turn.x, RANKS - 1u), i);
   let to = inbox(turn.x, turn.y, group, slot);
   for (var rank = 0u; rank < RANKS; rank++) {
     if (turn.x < RANKS && rank != turn.x) {

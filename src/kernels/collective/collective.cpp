@@ -104,8 +104,10 @@ const char* leave_source(bool last) {
 Launch sum_launch(const Problem& problem, const auto& op, bool puts, uint64_t groups, uint32_t held,
                   std::vector<std::string> sources) {
   const bool adds = problem.inputs.size() > 1;
-  std::vector<std::string> all = {"collective/by_putting.wgsl"};
-  if (!puts) all = {"collective/meet.wgsl", leave_source(op.last), "collective/by_meeting.wgsl"};
+  using Sources = std::vector<std::string>;
+  Sources all = puts ? Sources{"collective/parts.wgsl", "collective/by_putting.wgsl"}
+                     : Sources{"collective/meet.wgsl", leave_source(op.last),
+                               "collective/parts.wgsl", "collective/by_meeting.wgsl"};
   all.emplace_back(adds ? "collective/residual.wgsl" : "collective/no_residual.wgsl");
   std::ranges::move(sources, std::back_inserter(all));
   Launch launch = launch_of(problem, op.ranks, goes_by_fours(problem), groups, std::move(all));

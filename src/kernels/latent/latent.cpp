@@ -7,6 +7,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/launch.h"
 #include "kernels/quant/codec.h"
+#include "kernels/workgroup_memory.h"
 
 namespace tokamak {
 namespace {
@@ -181,66 +182,62 @@ Launch latent_append_launch(const Problem& p, const DeviceInfo&) {
           .grid = {.x = {ceil_div(width / 2, kMapThreads)}, .y = {1, 1}}};
 }
 
-constexpr uint32_t kAttentionThreads = 128;
-
-std::string attention_refuses(const Problem& p, const DeviceInfo& device) {
-  // Four queries, and for every lane a cell, its four weights and what reductions leave.
-  const uint32_t width = uint32_t(p.inputs[2].shape[1]);
-  const uint32_t bytes = width * 16 + kAttentionThreads * (4 + 16 + 4 + 16);
-  if (bytes <= device.limits.workgroup_bytes) return "";
-  return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
-                     device.limits.workgroup_bytes);
+/// Elements of a cell, and of a head's query.
+uint32_t cell_width(const Problem& p) {
+  return uint32_t(p.inputs[2].shape[1]);
 }
 
-template <bool kSubgroups>
-Launch latent_attention_launch(const Problem& p, const DeviceInfo&) {
-  const uint32_t width = uint32_t(p.inputs[2].shape[1]), columns = uint32_t(p.inputs[0].shape[1]);
-  const uint32_t heads = (columns + uint32_t(p.inputs[1].shape[1])) / width;
-  return {.constants = {{"THREADS", kAttentionThreads},
+uint32_t attention_heads(const Problem& p) {
+  return uint32_t(p.inputs[0].shape[1] + p.inputs[1].shape[1]) / cell_width(p);
+}
+
+/// `together`: heads of a workgroup.
+Launch attention_launch(const Problem& p, uint32_t threads, uint32_t together, bool subgroups,
+                        const char* source) {
+  const uint32_t heads = attention_heads(p);
+  return {.constants = {{"THREADS", threads},
                         {"HEADS", heads},
-                        {"RANK", columns / heads},
-                        {"WIDTH", width},
+                        {"RANK", uint32_t(p.inputs[0].shape[1]) / heads},
+                        {"WIDTH", cell_width(p)},
                         {"PAGES", uint32_t(p.inputs[3].shape[0])},
                         {"SCALE", p.as<LatentAttention>().scale}},
           .sources =
-              with_reduction(kSubgroups, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
-                                          "latent/latent_attention.wgsl"}),
-          .grid = {.x = {ceil_div(heads, 4u)}, .y = {1, 1}}};
+              with_reduction(subgroups, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
+                                         "latent/latent_queries.wgsl", source}),
+          .grid = {.x = {ceil_div(heads, together)}, .y = {1, 1}}};
+}
+
+constexpr uint32_t kAttentionThreads = 128, kHeadsTogether = 4;
+
+std::string together_refuses(const Problem& p, const DeviceInfo& device) {
+  // Four queries, and for every lane a cell, its four weights and what reductions leave.
+  return refuse_workgroup_bytes(cell_width(p) * 16 + kAttentionThreads * (4 + 16 + 4 + 16), device);
+}
+
+template <bool kSubgroups>
+Launch together_launch(const Problem& p, const DeviceInfo&) {
+  return attention_launch(p, kAttentionThreads, kHeadsTogether, kSubgroups,
+                          "latent/latent_attention.wgsl");
 }
 
 constexpr uint32_t kHeadBlock = 128, kMaxHeadThreads = 512;
 
-uint32_t heads_of(const Problem& p) {
-  return uint32_t(p.inputs[0].shape[1] + p.inputs[1].shape[1]) / uint32_t(p.inputs[2].shape[1]);
-}
-
 /// One head for a workgroup reads a cell as often as there are heads, four for each a quarter of
 /// that: where these fill the device, they are sooner done.
 std::string head_refuses(const Problem& p, const DeviceInfo& device) {
-  const uint64_t groups = uint64_t{ceil_div(heads_of(p), 4u)} * p.max_tokens;
+  const uint64_t groups = uint64_t{ceil_div(attention_heads(p), kHeadsTogether)} * p.max_tokens;
   if (groups > 2 * uint64_t{device.size.multiprocessors}) return "is for steps of few rows";
-  const uint32_t bytes =
-      uint32_t(p.inputs[2].shape[1]) * 4 + kHeadBlock * 8 + kMaxHeadThreads * (8 + 4 + 16);
-  if (bytes <= device.limits.workgroup_bytes) return "";
-  return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
-                     device.limits.workgroup_bytes);
+  return refuse_workgroup_bytes(cell_width(p) * 4 + kHeadBlock * 8 + kMaxHeadThreads * (8 + 4 + 16),
+                                device);
 }
 
-Launch latent_attention_head_launch(const Problem& p, const DeviceInfo& device) {
-  const uint32_t heads = heads_of(p), rank = uint32_t(p.inputs[0].shape[1]) / heads;
+Launch head_launch(const Problem& p, const DeviceInfo& device) {
   const uint32_t threads = std::min(kMaxHeadThreads, device.limits.workgroup_threads);
-  return {
-      .constants = {{"THREADS", threads},
-                    {"COLUMN_LANES", power_of_two(rank / 2, 32, threads)},
-                    {"BLOCK", kHeadBlock},
-                    {"HEADS", heads},
-                    {"RANK", rank},
-                    {"WIDTH", uint32_t(p.inputs[2].shape[1])},
-                    {"PAGES", uint32_t(p.inputs[3].shape[0])},
-                    {"SCALE", p.as<LatentAttention>().scale}},
-      .sources = with_reduction(true, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
-                                       "latent/latent_attention_head.wgsl"}),
-      .grid = {.x = {heads}, .y = {1, 1}}};
+  const uint32_t rank = uint32_t(p.inputs[0].shape[1]) / attention_heads(p);
+  Launch launch = attention_launch(p, threads, 1, true, "latent/latent_attention_head.wgsl");
+  launch.constants.push_back({"COLUMN_LANES", power_of_two(rank / 2, 32, threads)});
+  launch.constants.push_back({"BLOCK", kHeadBlock});
+  return launch;
 }
 
 constexpr KernelVariant kLatentVariants[] = {
@@ -270,16 +267,16 @@ constexpr KernelVariant kLatentVariants[] = {
      .op = op_index<LatentAttention>(),
      .needs = kFeatureSubgroups,
      .refuses = head_refuses,
-     .launch = latent_attention_head_launch},
+     .launch = head_launch},
     {.name = "latent_attention.wgsl.subgroup",
      .op = op_index<LatentAttention>(),
      .needs = kFeatureSubgroups,
-     .refuses = attention_refuses,
-     .launch = latent_attention_launch<true>},
+     .refuses = together_refuses,
+     .launch = together_launch<true>},
     {.name = "latent_attention.wgsl",
      .op = op_index<LatentAttention>(),
-     .refuses = attention_refuses,
-     .launch = latent_attention_launch<false>},
+     .refuses = together_refuses,
+     .launch = together_launch<false>},
     {.name = "latent_attention.cpu",
      .op = op_index<LatentAttention>(),
      .backend = BackendKind::kCpu,

@@ -1,28 +1,12 @@
 // Four heads of one token per workgroup. Cells come in blocks of THREADS: each lane scores one for
 // the four heads, then each lane sums its own elements of the latents. Contract: latent.h.
-@group(0) @binding(INPUT_0) var<storage, read> q_latent: array<vec2<f32>>;
-@group(0) @binding(INPUT_1) var<storage, read> q_turned: array<vec2<f32>>;
-@group(0) @binding(INPUT_2) var<storage, read> cache: array<CacheWord>;
-@group(0) @binding(INPUT_3) var<storage, read> pages: array<u32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
-const PAIRS = WIDTH / 2u;
-const LATENT_PAIRS = RANK / 2u;
-const TURNED_PAIRS = PAIRS - LATENT_PAIRS;
 const OWN_PAIRS = (LATENT_PAIRS + THREADS - 1u) / THREADS;
-const LOWEST = -3.0e38;
 
 // The two elements of each pair, of the four heads.
 var<workgroup> query: array<vec4<f32>, WIDTH>;
 var<workgroup> weights: array<vec4<f32>, THREADS>;
 var<workgroup> cells: array<u32, THREADS>;
-
-fn query_pair(row_head: u32, pair: u32) -> vec2<f32> {
-  if (pair < LATENT_PAIRS) {
-    return q_latent[row_head * LATENT_PAIRS + pair];
-  }
-  return q_turned[row_head * TURNED_PAIRS + pair - LATENT_PAIRS];
-}
 
 fn run(group: vec3<u32>, lane: u32) {
   let slot = slot_of_row(group.y);
@@ -32,10 +16,10 @@ fn run(group: vec3<u32>, lane: u32) {
     heads[h] = group.y * HEADS + min(group.x * 4u + h, HEADS - 1u);
   }
   for (var i = lane; i < PAIRS; i += THREADS) {
-    let a = query_pair(heads[0], i) * SCALE;
-    let b = query_pair(heads[1], i) * SCALE;
-    let c = query_pair(heads[2], i) * SCALE;
-    let d = query_pair(heads[3], i) * SCALE;
+    let a = query_pair(heads[0], i);
+    let b = query_pair(heads[1], i);
+    let c = query_pair(heads[2], i);
+    let d = query_pair(heads[3], i);
     query[2u * i] = vec4(a.x, b.x, c.x, d.x);
     query[2u * i + 1u] = vec4(a.y, b.y, c.y, d.y);
   }

@@ -1,18 +1,9 @@
 // One head of one token per workgroup, for steps of few rows. Cells come in blocks of BLOCK: each
 // subgroup scores four at a time, its lanes along a cell; then each lane sums its own elements of
 // every PARTS-th four of the latents. Contract: latent.h.
-@group(0) @binding(INPUT_0) var<storage, read> q_latent: array<vec2<f32>>;
-@group(0) @binding(INPUT_1) var<storage, read> q_turned: array<vec2<f32>>;
-@group(0) @binding(INPUT_2) var<storage, read> cache: array<CacheWord>;
-@group(0) @binding(INPUT_3) var<storage, read> pages: array<u32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<vec2<f32>>;
 
-const PAIRS = WIDTH / 2u;
-const LATENT_PAIRS = RANK / 2u;
-const TURNED_PAIRS = PAIRS - LATENT_PAIRS;
 const OWN_PAIRS = (LATENT_PAIRS + COLUMN_LANES - 1u) / COLUMN_LANES;
 const PARTS = THREADS / COLUMN_LANES;
-const LOWEST = -3.0e38;
 
 var<workgroup> query: array<vec2<f32>, PAIRS>;
 var<workgroup> scores: array<f32, BLOCK>;
@@ -25,11 +16,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let end = position_of(group.y) + 1u;
   let row_head = group.y * HEADS + group.x;
   for (var i = lane; i < PAIRS; i += THREADS) {
-    if (i < LATENT_PAIRS) {
-      query[i] = q_latent[row_head * LATENT_PAIRS + i] * SCALE;
-    } else {
-      query[i] = q_turned[row_head * TURNED_PAIRS + i - LATENT_PAIRS] * SCALE;
-    }
+    query[i] = query_pair(row_head, i);
   }
   // Read so, it is known to be the same for all lanes.
   if (lane == 0u) {

@@ -3,6 +3,7 @@
 #include "kernels/linear/matrix_tile.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/quant/codec.h"
+#include "kernels/workgroup_memory.h"
 
 namespace tokamak {
 namespace {
@@ -36,11 +37,7 @@ std::string tile_refuses(const MatrixTile& tile, const DeviceInfo& device, uint3
                        device.subgroup_max, kMatrixLanes);
   }
   const uint32_t bytes = tile.bytes() + more_bytes;
-  if (bytes > device.limits.workgroup_bytes) {
-    return fmt::format("needs {} bytes of workgroup memory, there are {}", bytes,
-                       device.limits.workgroup_bytes);
-  }
-  return "";
+  return refuse_workgroup_bytes(bytes, device);
 }
 
 void add_tile(Launch& launch, const MatrixTile& tile) {
