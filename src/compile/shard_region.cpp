@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/packing.h"
+#include "graph/is_any.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak {
@@ -76,28 +77,36 @@ class Finder {
   const Node* find_attention(ValueId id) const {
     const Node* node = index_.maker(id);
     if (node == nullptr) return nullptr;
-    const auto is_any = [&]<typename... T>() {
-      return (std::holds_alternative<T>(node->op) || ...);
-    };
-    if (is_any.operator()<Attention, LatentAttention, GatedDelta>()) return node;
-    if (is_any.operator()<Glu>()) {
+    if (is_any<Attention, LatentAttention, GatedDelta>(node->op)) return node;
+    if (is_any<Glu>(node->op)) {
       const Node* first = find_attention(node->inputs[0]);
       return first != nullptr ? first : find_attention(node->inputs[1]);
     }
-    return is_any.operator()<Scale, RmsNorm, HeadLinear>() ? find_attention(node->inputs[0])
-                                                           : nullptr;
+    return is_any<Scale, RmsNorm, HeadLinear>(node->op) ? find_attention(node->inputs[0]) : nullptr;
   }
 
-  /// Heads of keys, and of queries or values for each of them, of what attends to latents or is a
-  /// recurrence; 0 where they are not known.
-  std::pair<uint32_t, uint32_t> heads_of(const Node& node) const {
+  /// Heads of keys, or of queries of latents, and heads of queries or values for each of them.
+  struct Heads {
+    uint32_t keys = 0, each = 0;  // 0: not known
+    bool may_share = false;       // ranks may have the same heads, or some of zeros
+  };
+  Heads heads_of(const Node& node) const {
     if (const auto* rule = std::get_if<GatedDelta>(&node.op)) {
       const uint32_t values = uint32_t(at(node.inputs[3]).shape[0]);
-      return {rule->tiled ? 0 : rule->key_heads, values / rule->key_heads};
+      return {.keys = rule->tiled ? 0 : rule->key_heads, .each = values / rule->key_heads};
+    }
+    if (std::holds_alternative<Attention>(node.op)) {
+      const TensorDesc& cache = at(node.inputs[1]);
+      if (!holds_keys_and_values(cache)) return {};
+      const auto keys = uint32_t(cache.shape[2]);
+      const auto width = uint32_t(cached_head_dim(cache.dtype, cache.shape));
+      return {.keys = keys,
+              .each = uint32_t(at(node.outputs[0]).shape[1]) / width / keys,
+              .may_share = true};
     }
     const Node* query = index_.maker(node.inputs[0]);
     const auto* product = query == nullptr ? nullptr : std::get_if<HeadLinear>(&query->op);
-    return {product == nullptr ? 0 : product->heads, 1};
+    return {.keys = product == nullptr ? 0 : product->heads, .each = 1};
   }
 
   bool propose(ValueId x, const TensorDesc& matrix) {
@@ -107,21 +116,13 @@ class Finder {
       own_.taken = even_cut(columns, ranks_, unit);
       return own_.taken.each < columns;
     }
-    if (!std::holds_alternative<Attention>(attention->op)) {
-      const auto [keys, each] = heads_of(*attention);
-      if (keys == 0 || keys % ranks_ != 0) return false;
-      const uint32_t own = keys / ranks_;
-      heads_ = {.keys = {.each = own, .group = own, .total = keys}, .queries = {}};
-      heads_->queries = heads_->keys.times(each);
-      own_.taken = heads_->queries.times(columns / (keys * each));
-      return own_.taken.each % unit == 0;
-    }
-    const TensorDesc& cache = at(attention->inputs[1]);
-    if (!holds_keys_and_values(cache)) return false;
-    const uint32_t width = uint32_t(cached_head_dim(cache.dtype, cache.shape));
-    const uint32_t keys = uint32_t(cache.shape[2]);
-    heads_ = head_cut(keys, columns / width / keys, ranks_, unit / std::gcd(unit, width));
+    const Heads heads = heads_of(*attention);
+    if (heads.keys == 0) return false;
+    const uint32_t width = columns / (heads.keys * heads.each);
+    heads_ = head_cut(heads.keys, heads.each, ranks_, unit / std::gcd(unit, width));
     if (!heads_) return false;
+    const bool is_even = heads_->keys.each * ranks_ == heads.keys;
+    if (!is_even && !heads.may_share) return false;
     own_.taken = heads_->queries.times(width);
     return true;
   }

@@ -2,18 +2,11 @@
 // the rest.
 #include <algorithm>
 
+#include "graph/is_any.h"
 #include "graph/kv_cache.h"
 #include "graph/text.h"
 
 namespace tokamak {
-namespace {
-
-template <typename... Ops>
-bool is_any(const Op& op) {
-  return (std::holds_alternative<Ops>(op) || ...);
-}
-
-}  // namespace
 
 void imply_state(const Op& op, TensorDesc& value) {
   if (value.storage != Storage::kState || value.state) return;
