@@ -7,6 +7,7 @@
 #include "engine/image_encoder.h"
 #include "engine/memory.h"
 #include "engine/phases.h"
+#include "engine/quantized_type.h"
 #include "engine/task.h"
 #include "graph/kv_cache.h"
 
@@ -19,14 +20,6 @@ Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   if (choice == "auto") return is_reference ? DType::kF32 : DType::kF16;
   if (const auto dtype = cache_type_from_name(choice)) return *dtype;
   return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f32, f16 or q8.", choice);
-}
-
-/// The type that `quantize` makes of matrices of floats.
-Result<std::optional<DType>> quantized_type(const std::string& choice) {
-  if (choice.empty()) return std::nullopt;
-  if (choice == "q8") return DType::kQ8_0;
-  if (choice == "q4") return DType::kQ4_0;
-  return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
 }
 
 /// The tower of a model that is built in this way, for that device.
@@ -218,6 +211,13 @@ Result<Engine::Compiled> compile_rightly(const ModelFiles& files, const DeviceIn
 }
 
 }  // namespace
+
+Result<std::optional<DType>> quantized_type(const std::string& choice) {
+  if (choice.empty()) return std::nullopt;
+  if (choice == "q8") return DType::kQ8_0;
+  if (choice == "q4") return DType::kQ4_0;
+  return fail(ErrorCode::kUsage, "quantize is \"{}\", expected q8 or q4.", choice);
+}
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {

@@ -19,11 +19,13 @@
 #include "engine/lora_files.h"
 #include "engine/memory.h"
 #include "engine/processor.h"
+#include "engine/quantized_type.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/repo_files.h"
 #include "hub/settings.h"
 #include "kernels/cpu/thread_pool.h"
+#include "model/repack.h"
 #include "tune/background_self_test.h"
 #include "tune/device_measurements.h"
 #include "tune/quantized_cache.h"
@@ -397,47 +399,52 @@ Result<std::shared_ptr<ModelFiles>> read_draft(const OpenOptions& options) {
   return std::make_shared<ModelFiles>(std::move(files));
 }
 
-/// Bytes that the weights take on a device.
+/// Bytes that the weights take on a device. A wrong `quantize` is for Engine::compile to refuse.
 uint64_t weight_bytes(const TensorFile& tensors, const std::string& quantize) {
-  const double bits = quantize == "q4" ? 4.5 : quantize == "q8" ? 8.5 : 0;
+  const auto type = quantized_type(quantize);
   uint64_t bytes = 0;
   for (const TensorInfo& tensor : tensors.tensors()) {
-    const bool is_quantized = bits != 0 && !is_packed(tensor.dtype) && tensor.shape.size() > 1;
-    bytes += is_quantized ? uint64_t(double(tensor.elements()) * bits / 8) : tensor.bytes;
+    const bool is_quantized = type && *type && !is_packed(tensor.dtype) && tensor.shape.size() > 1;
+    bytes += is_quantized ? block_row_bytes(**type, tensor.elements()) : tensor.bytes;
   }
   return bytes;
 }
 
-/// The backend that the options name; where they name no device, and a CUDA device has no room for
-/// the weights, as many of those as have. Then `options` name them.
+/// Opens the backend that the options name; where they name no device, and a CUDA device has no
+/// room for the weights, as many of those as have. Then `options` name them. Sets their
+/// free_memory, where it is not given.
 Result<std::unique_ptr<Backend>> open_with_room(const TensorFile& tensors, OpenOptions& options) {
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
+  const bool is_given = options.free_memory != 0;
+  if (!is_given) options.free_memory = free_memory(*backend);
   if (backend->device().backend != BackendKind::kCuda || options.device || !options.gpus.empty()) {
     return backend;
   }
-  OpenOptions of_one = options;
-  if (of_one.free_memory == 0) of_one.free_memory = free_memory(*backend);
-  TOK_TRY(const std::optional<uint64_t> room, memory_limit(of_one, backend->device()));
-  TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
+  TOK_TRY(const std::optional<uint64_t> room, memory_limit(options, backend->device()));
   const uint64_t needed = weight_bytes(tensors, options.quantize);
-  const std::vector<uint32_t> gpus =
-      room ? gpus_for(needed, *room, 0, devices) : std::vector<uint32_t>();
+  if (!room || needed <= *room) return backend;
+  TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
+  std::vector<uint32_t> gpus = gpus_for(needed, *room, 0, devices);
   if (gpus.empty()) return backend;
+  const std::string names = fmt::format("{}", fmt::join(gpus, ", "));
+  options.gpus = std::move(gpus);
   auto together = [&]() -> Result<std::unique_ptr<Backend>> {
-    TOK_TRY(check_cuda_links(gpus));
-    OpenOptions all = options;
-    all.gpus = gpus;
-    return open_backend(all);
+    TOK_TRY(check_cuda_links(options.gpus));
+    return open_backend(options);
   }();
-  if (together) options.gpus = gpus;
   if (options.notice) {
-    options.notice(fmt::format(
-        "The model's weights take {}, and a GPU has room for {}: {}", bytes_text(needed),
-        bytes_text(*room),
-        together ? fmt::format("it runs on the CUDA devices {} (--gpus).", fmt::join(gpus, ", "))
-                 : together.error().message));
+    options.notice(fmt::format("The model's weights take {}, and a GPU has room for {}: {}",
+                               bytes_text(needed), bytes_text(*room),
+                               together
+                                   ? fmt::format("it runs on the CUDA devices {} (--gpus).", names)
+                                   : together.error().message));
   }
-  return together ? std::move(together) : std::move(backend);
+  if (!together) {
+    options.gpus.clear();
+    return backend;
+  }
+  if (!is_given) options.free_memory = free_memory(**together);
+  return together;
 }
 
 }  // namespace
@@ -458,7 +465,6 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     notice(fmt::format("The pipeline cache is off, so that every start compiles all kernels: {}.",
                        problem));
   recall_device(backend->device(), own);
-  if (own.free_memory == 0) own.free_memory = free_memory(*backend);
   if (options.self_test && !options.find_wrong) {
     own.find_wrong = wrong_kernels_finder(backend->device(), options);
   }
