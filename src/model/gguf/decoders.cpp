@@ -75,7 +75,7 @@ void command_r(Fields& f) {
 
 constexpr std::string_view kLlama4Keys[] = {"expert_shared_count", "attention.temperature_scale",
                                             "attention.temperature_length"};
-/// The model with 128 experts has no norms of heads; the file does not tell.
+/// The model with 128 experts has no norms of heads; no field shows it.
 void llama4(Fields& f) {
   constexpr uint32_t kExpertsWithoutNorms = 128;
   const uint32_t experts = f.size("expert_count");

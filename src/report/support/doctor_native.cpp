@@ -132,7 +132,7 @@ Result<uint32_t> examine_cuda(std::optional<uint32_t> only, DoctorReport& report
   }
   if (!only && found->size() > 1) {
     if (progress) progress("links between CUDA devices");
-    // A device that fails has said so above.
+    // Why a device fails is in its own report.
     if (auto links = measure_cuda_links()) report.links = *std::move(links);
   }
   return uint32_t(found->size());

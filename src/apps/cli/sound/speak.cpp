@@ -95,13 +95,14 @@ class PlayedOutput final : public Output {
   std::unique_ptr<Loudspeaker> loudspeaker_;
 };
 
-Result<std::unique_ptr<Output>> open_output(const SpeakFlags& flags, uint32_t rate) {
-  if (flags.output.empty()) {
+/// `format`: of what is written; without one it is played.
+Result<std::unique_ptr<Output>> open_output(const SpeakFlags& flags,
+                                            std::optional<SoundFileFormat> format, uint32_t rate) {
+  if (!format) {
     TOK_TRY(auto loudspeaker, open_loudspeaker(rate));
     return std::make_unique<PlayedOutput>(std::move(loudspeaker));
   }
-  TOK_TRY(const SoundFileFormat format, format_of(flags));
-  TOK_TRY(auto encoder, SoundEncoder::make(format, rate, flags.output == "-"));
+  TOK_TRY(auto encoder, SoundEncoder::make(*format, rate, flags.output == "-"));
   return std::make_unique<WrittenOutput>(flags.output, std::move(encoder));
 }
 
@@ -161,7 +162,10 @@ Result<void> speak(SpeakFlags flags) {
     return fail(ErrorCode::kUsage,
                 "--format is of a file, and without --output the loudspeaker gets the sound.");
   }
-  if (!flags.output.empty()) TOK_TRY(format_of(flags));
+  std::optional<SoundFileFormat> format;
+  if (!flags.output.empty()) {
+    TOK_TRY(format, format_of(flags));
+  }
   TOK_TRY(const std::string text, text_of(flags));
   TOK_TRY(flags.options.speaker, read_speaker_file(flags.voice));
   if (flags.output != "-") TOK_TRY(check_output(flags.output));
@@ -174,7 +178,7 @@ Result<void> speak(SpeakFlags flags) {
   options.task = Task::kVoice;
   TOK_TRY(const std::unique_ptr<Engine> engine, ModelFlags::open(std::move(options)));
   TOK_TRY(Narrator* const narrator, engine->narrator(flags.codec));
-  TOK_TRY(const std::unique_ptr<Output> output, open_output(flags, narrator->rate()));
+  TOK_TRY(const std::unique_ptr<Output> output, open_output(flags, format, narrator->rate()));
   return say(*engine, *narrator, flags, text, *output);
 }
 
