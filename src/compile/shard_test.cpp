@@ -211,7 +211,7 @@ state  @kv: f32[64,20]
 %4: f32[T,4] = linear %0, @turn
 %5: f32[T,32] = head_linear %1, @keys {heads=2, transposed=true}
 %6: f32[64,20] = latent_append %3, %4, @kv, @pages {rank=16}
-%7: f32[T,32] = latent_attention %5, %2, %6, @pages {scale=0.3}
+%7: f32[T,32] = latent_attention %5, %2, %6, @pages {scale=0.3, splits=1}
 %8: f32[T,16] = head_linear %7, @values {heads=2, transposed=false}
 %9: f32[T,48] = linear %8, @out
 return %9

@@ -91,6 +91,36 @@ TEST_F(HybridTest, ConvolutionLeavesARowThatIsUsedAsItIsAlone) {
   expect_alone(conv_linear(), g);
 }
 
+struct LatentTest : HybridTest {
+  Graph attention() {
+    const ValueId pages = b.input("pages", {2});
+    const ValueId cache = b.latent_cache("kv", DType::kF16, 32, 6, 2);
+    const ValueId held = b.latent_append(b.columns(x, 0, 6), b.columns(x, 6, 2), cache, pages);
+    const ValueId queries = b.linear(x, weight("q", {12, 8}));
+    return finish(b.latent_attention(queries, b.columns(x, 0, 4), held, pages, 0.5f));
+  }
+};
+
+TEST_F(LatentTest, OneTokenSeesItsPositionsInParts) {
+  Graph one = attention(), batch = one;
+  EXPECT_EQ(run(split_latents(), one, {.multiprocessors = 20}), 1u);
+  EXPECT_EQ(run(split_latents(), one, {.multiprocessors = 20}), 0u);
+  EXPECT_NE(nodes_text(one).find(R"( {scale=0.5, splits=16}
+%7: f32[T,12] = merge_splits %6 {heads=2, splits=16}
+return %7
+)"),
+            std::string::npos)
+      << nodes_text(one);
+  EXPECT_EQ(run(batch_latents(), batch), 1u);
+  EXPECT_NE(nodes_text(batch).find("merge_splits %6 {heads=2, splits=16}"), std::string::npos)
+      << nodes_text(batch);
+}
+
+TEST_F(LatentTest, OnAProcessorPositionsStayTogether) {
+  Graph g = attention();
+  EXPECT_EQ(run(split_latents(), g, {.is_parallel = false}), 0u);
+}
+
 struct ConvTest : HybridTest {
   ValueId convolved(ValueId of, const char* name) {
     return b.causal_conv(of, vector2(name, {8, 24}), vector("bias", 8), 3);

@@ -6,6 +6,7 @@ namespace tokamak::fuse {
 
 Pass add_layer_norm();
 Pass add_rms_norm();
+Pass batch_latents();
 Pass conv_add();
 Pass conv_linear();
 Pass delta_row();
@@ -31,6 +32,7 @@ Pass scale_embed();
 Pass scale_route();
 Pass snake_conv();
 Pass split_attention();
+Pass split_latents();
 Pass split_linear();
 Pass step_attention();
 

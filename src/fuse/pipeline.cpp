@@ -28,7 +28,8 @@ std::span<const Pass> passes() {
                               norm_linear(),     norm_experts(), head_argmax(),
                               norm_add_norm(),   snake_conv(),   conv_add(),
                               gated_ffn(),       norm_add(),     add_rms_norm(),
-                              add_layer_norm(),  split_linear()};
+                              add_layer_norm(),  split_linear(), split_latents(),
+                              batch_latents()};
     std::ranges::move(library_passes(), std::back_inserter(made));
     return made;
   }();

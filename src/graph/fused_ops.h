@@ -220,4 +220,17 @@ struct StepAttention {
   bool operator==(const StepAttention&) const = default;
 };
 
+/// The whole attention of the parts that an unfinished one gives; see StepAttention.
+///     (x [T, splits*heads*(d + 2)]) -> [T, heads*d]
+struct MergeSplits {
+  static constexpr std::string_view kName = "merge_splits";
+  uint32_t heads = 1;
+  uint32_t splits = 2;
+  static void fields(auto& op, auto&& visit) {
+    visit("heads", op.heads);
+    visit("splits", op.splits);
+  }
+  bool operator==(const MergeSplits&) const = default;
+};
+
 }  // namespace tokamak

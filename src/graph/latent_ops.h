@@ -33,13 +33,18 @@ struct LatentAppend {
 };
 
 /// Causal attention to all positions of the cache, whose latents are keys and values:
-/// softmax(scale * (ql · latent + qr · turned)) latent for every head.
+/// softmax(scale * (ql · latent + qr · turned)) latent for every head. With splits above 1 the
+/// positions are divided into that many parts, and the result is unfinished, as StepAttention's is.
 ///     (ql [T, heads*rank], qr [T, heads*d], cache [cells, rank + d], pages u32 [P])
-///     -> [T, heads*rank]
+///     -> [T, heads*rank] or [T, splits*heads*(rank + 2)]
 struct LatentAttention {
   static constexpr std::string_view kName = "latent_attention";
   float scale = 1;
-  static void fields(auto& op, auto&& visit) { visit("scale", op.scale); }
+  uint32_t splits = 1;
+  static void fields(auto& op, auto&& visit) {
+    visit("scale", op.scale);
+    visit("splits", op.splits);
+  }
   bool operator==(const LatentAttention&) const = default;
 };
 

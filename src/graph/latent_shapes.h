@@ -46,7 +46,7 @@ struct LatentRules : RecurrentRules {
     TOK_TRY(like(1, matrix(in[0]->shape[0], streams[1].width)));
     return {{same_state(2)}};
   }
-  Outputs operator()(const LatentAttention&) const {
+  Outputs operator()(const LatentAttention& op) const {
     TOK_TRY(count(4, 4));
     TOK_TRY(activation(0));
     TOK_TRY(latents(2));
@@ -57,7 +57,9 @@ struct LatentRules : RecurrentRules {
       return wrong(0, fmt::format("a multiple of {} columns", rank));
     }
     TOK_TRY(like(1, matrix(in[0]->shape[0], heads * streams[1].width)));
-    return {{matrix(in[0]->shape[0], in[0]->shape[1])}};
+    const Dim splits = op.splits;
+    if (splits == 0) return wrong(0, "at least 1 split");
+    return {{matrix(in[0]->shape[0], splits == 1 ? heads * rank : splits * heads * (rank + 2))}};
   }
 };
 

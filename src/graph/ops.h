@@ -204,7 +204,7 @@ using Op =
                  TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv, SplitLinear,
                  LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
                  ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp, PositionScale, HeadLinear,
-                 LatentAppend, LatentAttention, AllReduce, AllReduceNorm, AllGather>;
+                 LatentAppend, LatentAttention, MergeSplits, AllReduce, AllReduceNorm, AllGather>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

@@ -382,6 +382,15 @@ struct Rule : CollectiveRules {
     if (op.appends) outputs.push_back(same_state(2));
     return outputs;
   }
+  Outputs operator()(const MergeSplits& op) const {
+    TOK_TRY(count(1, 1));
+    TOK_TRY(activation(0));
+    const Dim heads = op.heads, each = Dim{op.splits} * heads, all = in[0]->shape[1];
+    if (heads == 0 || op.splits < 2 || all % each != 0 || all <= 2 * each) {
+      return wrong(0, fmt::format("at least 2 splits of {} heads and their totals", heads));
+    }
+    return {{matrix(in[0]->shape[0], all / Dim{op.splits} - 2 * heads)}};
+  }
   Outputs operator()(const RopeAppend& op) const {
     TOK_TRY(count(op.norms(), op.norms() + 1));
     TOK_TRY(activation(0));

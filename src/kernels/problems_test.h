@@ -185,6 +185,8 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (std::holds_alternative<LatentAppend>(op)) {
     p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 16}), pages};
     p.outputs = {tensor({32, 48}, DType::kF16)};
+  } else if (const auto* merge = std::get_if<MergeSplits>(&op)) {
+    p.inputs = {tensor({kTokens, merge->splits * (64 + 2 * merge->heads)})};
   } else if (std::holds_alternative<LatentAttention>(op)) {
     p.inputs = {x, tensor({kTokens, 32}), tensor({32, 48}, DType::kF16), pages};
   } else if (std::holds_alternative<ExpertMix>(op)) {

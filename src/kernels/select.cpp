@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "graph/text.h"
 #include "kernels/attention/attention.h"
+#include "kernels/attention/merge_splits.h"
 #include "kernels/attention/rope_append.h"
 #include "kernels/attention/step_attention.h"
 #include "kernels/collective/collective.h"
@@ -56,7 +57,7 @@ std::vector<KernelVariant> collect() {
         sampling_variants(),        sample_token_variants(),   top_token_variants(),
         library_variants(),         lora_variants(),           norm_add_variants(),
         rope_append_variants(),     selective_scan_variants(), latent_variants(),
-        collective_variants()}) {
+        merge_splits_variants(),    collective_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

@@ -45,7 +45,8 @@ void add_latents(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
     all.push_back(w.finish(w.graph().head_linear(x, m, op), steps, kSelfTestSum));
   }
   for (const DType type : {DType::kF32, DType::kF16}) {
-    for (const std::string_view op : {LatentAppend::kName, LatentAttention::kName}) {
+    for (const std::string_view op :
+         {LatentAppend::kName, LatentAttention::kName, MergeSplits::kName}) {
       Writer w(fmt::format("{} {}", op, cache_type_name(type)), op);
       const uint32_t positions = std::accumulate(steps.chunks.begin(), steps.chunks.end(), 0u);
       uint32_t slots = 0;
@@ -54,7 +55,10 @@ void add_latents(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
       const ValueId latent = w.activation(kRank, 2), turned = w.activation(kTurned, 2);
       const ValueId held = w.graph().latent_append(latent, turned, cache, pages);
       const ValueId ql = w.activation(kHeads * kRank, 2), qr = w.activation(kHeads * kTurned, 2);
-      const ValueId y = w.graph().latent_attention(ql, qr, held, pages, 0.2f);
+      const bool merges = op == MergeSplits::kName;
+      const LatentAttention attention{.scale = 0.2f, .splits = merges ? 3u : 1u};
+      ValueId y = w.graph().add_node(attention, {ql, qr, held, pages}).front();
+      if (merges) y = w.graph().add_node(MergeSplits{kHeads, 3}, {y}).front();
       all.push_back(w.finish(y, steps, self_test_attention(type)));
     }
   }

@@ -419,8 +419,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "half_linear") return half_linear_cases();
   if (op == "pair_glu") return pair_glu_cases();
   if (op == "lora_down" || op == "lora_up") return lora_cases(op);
-  if (op == "head_linear") return head_linear_cases();
-  if (op == "latent_append" || op == "latent_attention") return latent_cases();
+  if (std::vector<Case> latent = latent_cases(op); !latent.empty()) return latent;
   if (op == "rope") return rope_cases();
   if (op == "attention") return attention_cases();
   if (op == "kv_append") return kv_append_cases();

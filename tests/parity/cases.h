@@ -52,8 +52,8 @@ std::vector<Case> half_linear_cases();
 std::vector<Case> fused_norm_cases();
 std::vector<Case> norm_add_cases();
 std::vector<Case> pair_glu_cases();
-std::vector<Case> head_linear_cases();
-std::vector<Case> latent_cases();
+/// Those of the ops in kernels/latent, and of merge_splits; none of others.
+std::vector<Case> latent_cases(std::string_view op);
 std::vector<Case> lora_cases(std::string_view op);
 
 }  // namespace tokamak::parity

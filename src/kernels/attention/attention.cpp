@@ -388,6 +388,7 @@ Launch fragments_launch(const Problem& p, const DeviceInfo&) {
   const FragmentShape shape = fragment_shape(head_dim_of(p.inputs[1]));
   Launch launch = matrix_base(p, shape.rows(), shape.keys, shape.columns(),
                               "attention/attention_fragments.wgsl");
+  launch.sources.insert(launch.sources.end() - 1, "attention/fragment_strips.wgsl");
   launch.constants.insert(launch.constants.end(),
                           {{"SPLITS", shape.splits},
                            {"FRAGMENTS", shape.fragments},

@@ -8,7 +8,9 @@
 // all of them. A lane has, of each sixteen, two rows, and shares them with three neighbours. Of
 // heads that registers do not hold, SPLITS subgroups have the same rows, each of them FRAGMENTS
 // times sixteen columns; they add up what their columns say of the scores.
-@group(0) @binding(INPUT_0) var<storage, read> q: array<vec2<f32>>;
+//
+// fragment_strips.wgsl has what the rows are and where their keys, values and results lie;
+// latent/latent_strip.wgsl has the same of latents, which are keys and values at once.
 
 const OWN_ROWS = PARTS * SIDE;
 const LOG2_E = 1.4426950408889634;
@@ -19,9 +21,8 @@ const COLUMNS = FRAGMENTS * SPLITS * SIDE;
 const WORDS = HEAD_DIM / WORD;
 const WIDE = COLUMNS / WORD;
 
-// The keys of a block (0) and its values (1), padded so that rows begin in different banks.
+// A row of a block, padded so that rows begin in different banks.
 const PITCH = COLUMNS / 4u + 2u;
-var<workgroup> strips: array<array<vec4<f16>, KEYS * PITCH>, 2>;
 
 // The numbers of each subgroup's columns for the scores; one that has all columns needs none.
 const SCORE_PITCH = KEYS / 4u + 1u;
@@ -35,48 +36,16 @@ fn element(half: u32, n: u32) -> u32 {
 // Scores count in powers of two.
 const QUERY_SCALE = select(SCALE, SCALE * LOG2_E, SOFTCAP == 0.0);
 
-// The words that a lane brings in of the keys and values of the next block: of positions that some
-// row sees.
-var<private> next_keys: array<CacheWord, OWN_WORDS>;
-var<private> next_values: array<CacheWord, OWN_WORDS>;
-
-fn load_block(block: u32, end: u32, slot: u32, lane: u32, kv_head: u32) {
-  for (var i = 0u; i < OWN_WORDS; i++) {  // unroll
-    let index = lane + i * THREADS;
-    let cell = cell_of(slot, min(block + index / WIDE, end - 1u));
-    let word = index % WIDE;
-    next_keys[i] = CacheWord();
-    next_values[i] = CacheWord();
-    if (WIDE == WORDS || word < WORDS) {
-      next_keys[i] = cache[(cell * 2u * KV_HEADS + kv_head) * WORDS + word];
-      next_values[i] = cache[((cell * 2u + 1u) * KV_HEADS + kv_head) * WORDS + word];
-    }
-  }
-}
-
-fn store_block(lane: u32) {
-  for (var i = 0u; i < OWN_WORDS; i++) {  // unroll
-    let index = lane + i * THREADS;
-    let key = index / WIDE;
-    if (KEYS * WIDE % THREADS == 0u || key < KEYS) {
-      let at = key * PITCH + index % WIDE * (WORD / 4u);
-      store_word(0u, at, next_keys[i]);
-      store_word(1u, at, next_values[i]);
-    }
-  }
-}
-
 // The rows of a part, as the left side of a product.
 fn load_queries(part: u32, column: u32, top: u32, tile: Tile, kv_head: u32) -> Left {
   var all = Result();
   for (var half = 0u; half < 2u; half++) {  // unroll
     let row = top + part * SIDE + subgroupMatrixRow(2u * half);
-    let start = start_of(row, tile, kv_head);
     for (var pair = 0u; pair < 2u; pair++) {  // unroll
       let i = element(half, 2u * pair);
       let own = column + subgroupMatrixColumn(i);
       if (COLUMNS == HEAD_DIM || own < HEAD_DIM) {
-        let two = q[(start + own) / 2u] * QUERY_SCALE;
+        let two = query_pair(row, own / 2u, tile, kv_head);
         all[i] = two.x;
         all[i + 1u] = two.y;
       }
@@ -111,13 +80,13 @@ fn add_partials(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, sub
 }
 
 // Makes the scores of keys that a row does not see LOWEST.
-fn hide_unseen(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, block: u32, top: u32,
-               tile: Tile) {
+fn hide_unseen(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, block: u32, end: u32,
+               top: u32, tile: Tile) {
   for (var part = 0u; part < PARTS; part++) {  // unroll
     for (var half = 0u; half < 2u; half++) {  // unroll
       let position = position_of(token_of(top + part * SIDE + subgroupMatrixRow(2u * half), tile));
       let seen_first = seen_from(position);
-      let seen_end = seen_until(tile.slot, position);
+      let seen_end = min(seen_until(tile.slot, position), end);
       for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
         for (var n = 0u; n < 4u; n++) {  // unroll
           let i = element(half, n);
@@ -134,21 +103,24 @@ fn hide_unseen(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, bloc
 fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let kv_head = group.x;
   let tile = tile_of(group.y, TOKENS);
-  if (tile.first >= tile.end) {
+  let first_row = first_row_of(group.x);
+  if (!is_own(first_row, tile)) {
     return;
   }
   // A row's keys are in the same blocks whatever the tile's other rows are.
-  let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
-  let end = seen_until(tile.slot, position_of(tile.end - 1u));
+  let all_keys = vec2(seen_from(position_of(tile.first)) / KEYS * KEYS,
+                      seen_until(tile.slot, position_of(tile.end - 1u)));
+  let first = own_keys(group.x, all_keys).x;
+  let end = own_keys(group.x, all_keys).y;
   // The keys that some row of the subgroup sees, and those that all of them see.
-  let top = subgroup / SPLITS * OWN_ROWS;
+  let top = first_row + subgroup / SPLITS * OWN_ROWS;
   let own_column = subgroup % SPLITS * FRAGMENTS * SIDE;
   let top_position = position_of(token_of(top, tile));
   let last_position = position_of(token_of(top + OWN_ROWS - 1u, tile));
   let any_first = seen_from(top_position);
   let any_end = select(0u, seen_until(tile.slot, last_position), is_own(top, tile));
   let all_first = seen_from(last_position);
-  let all_end = seen_until(tile.slot, top_position);
+  let all_end = min(seen_until(tile.slot, top_position), end);
 
   load_block(first, end, tile.slot, lane, kv_head);
   var queries: array<Left, PARTS * FRAGMENTS>;
@@ -200,7 +172,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       }
     }
     if (block < all_first || block + KEYS > all_end) {
-      hide_unseen(&scores, block, top, tile);
+      hide_unseen(&scores, block, end, top, tile);
     }
     for (var part = 0u; part < PARTS; part++) {  // unroll
       for (var half = 0u; half < 2u; half++) {  // unroll
@@ -243,7 +215,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       }
       for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
         let values = subgroupMatrixLoad<Right, row_major>(
-            &strips[1], k * SIDE * PITCH + own_column / 4u + 4u * i, PITCH);
+            &strips[VALUES], k * SIDE * PITCH + own_column / 4u + 4u * i, PITCH);
         for (var part = 0u; part < PARTS; part++) {  // unroll
           sums[part * FRAGMENTS + i] =
               subgroupMatrixMultiplyAccumulate(weights[part], values, sums[part * FRAGMENTS + i]);
@@ -258,14 +230,16 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       var total = totals[2u * part + half];
       total += subgroupShuffleXor(total, 1u);
       total += subgroupShuffleXor(total, 2u);
-      let start = start_of(row, tile, kv_head);
+      if (is_own(row, tile) && own_column == 0u && subgroupMatrixColumn(0u) == 0u) {
+        store_base(row, tile, kv_head, bases[2u * part + half] / LOG2_E, total);
+      }
       for (var i = 0u; i < FRAGMENTS; i++) {  // unroll
         for (var pair = 0u; pair < 2u; pair++) {  // unroll
           let n = element(half, 2u * pair);
           let column = own_column + i * SIDE + subgroupMatrixColumn(n);
-          if (is_own(row, tile) && (COLUMNS == HEAD_DIM || column < HEAD_DIM)) {
-            store_pair((start + column) / 2u, vec2(sums[part * FRAGMENTS + i][n],
-                                                   sums[part * FRAGMENTS + i][n + 1u]) / total);
+          if (is_own(row, tile) && column < RESULT_COLUMNS) {
+            let two = vec2(sums[part * FRAGMENTS + i][n], sums[part * FRAGMENTS + i][n + 1u]);
+            store_two(row, column / 2u, tile, kv_head, two, total);
           }
         }
       }

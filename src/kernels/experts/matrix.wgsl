@@ -14,8 +14,8 @@ fn last_line() -> u32 {
   return found_count.x - 1u;
 }
 
-fn row_start(row: u32, part: u32) -> u32 {
-  return (own_expert * EXPERT_ROWS + stored_row(min(row, EXPERT_ROWS - 1u))) * IN;
+fn weight_at(row: u32, part: u32, column: u32) -> u32 {
+  return (own_expert * EXPERT_ROWS + stored_row(min(row, EXPERT_ROWS - 1u))) * IN + min(column, IN - 8u);
 }
 
 fn store_product(place: u32, row: u32, part: u32, value: vec2<f32>) {

@@ -1,11 +1,14 @@
 #include "kernels/latent/latent.h"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "graph/kv_cache.h"
 #include "kernels/attention/attention.h"
+#include "kernels/latent/latent_launch.h"
 #include "kernels/launch.h"
+#include "kernels/linear/matrix_tile.h"
 #include "kernels/quant/codec.h"
 #include "kernels/workgroup_memory.h"
 
@@ -73,6 +76,8 @@ uint32_t rows_at_once(const Problem& p) {
   return p.inputs[0].shape[0] == kTokens ? power_of_two(p.max_tokens, 1, kMaxRowsAtOnce) : 1;
 }
 
+constexpr uint32_t kColumnParts = 16;
+
 Grid head_grid(const Problem& p, uint32_t groups, uint32_t rows) {
   const bool is_per_row = p.inputs[0].shape[0] == kTokens;
   return {.x = {groups}, .y = {head_sizes(p).heads}, .z = {1, is_per_row ? rows : 0}};
@@ -82,12 +87,12 @@ template <bool kSubgroups>
 Launch wide_launch(const Problem& p, const DeviceInfo&) {
   const HeadSizes s = head_sizes(p);
   const bool transposed = p.as<HeadLinear>().transposed;
-  const uint32_t threads =
-      transposed ? power_of_two(s.out / 8, 32, 64) : power_of_two(s.in / 8, 32, 64);
-  const uint32_t groups = transposed ? ceil_div(s.out / 8, threads) : ceil_div(s.out, 4u);
   // Steps of few rows fill a device by dividing the columns that each sum runs over.
   const bool has_few_rows = p.max_tokens <= 2 * kMaxRowsAtOnce || p.inputs[0].shape[0] != kTokens;
-  const uint32_t parts = transposed && has_few_rows ? 4 : 1;
+  const uint32_t parts = transposed && has_few_rows ? kColumnParts : 1;
+  const uint32_t threads =
+      power_of_two((transposed ? s.out : s.in) / 8, parts > 1 ? 16 : 32, parts > 1 ? 16 : 64);
+  const uint32_t groups = transposed ? ceil_div(s.out / 8, threads) : ceil_div(s.out, 4u);
   std::vector<std::string> sources = {transposed ? "latent/head_linear_transposed.wgsl"
                                                  : "latent/head_linear.wgsl"};
   Launch launch{.constants = {{"THREADS", threads * parts},
@@ -98,6 +103,35 @@ Launch wide_launch(const Problem& p, const DeviceInfo&) {
                 .sources = with_reduction(kSubgroups, std::move(sources)),
                 .grid = head_grid(p, groups, rows_at_once(p))};
   if (transposed) launch.constants.push_back({"PARTS", parts});
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+}
+
+/// The tile for as many tokens as the step has.
+const MatrixTile& head_tile(const Problem& p, const DeviceInfo& device) {
+  const HeadSizes s = head_sizes(p);
+  const bool are_few = p.max_tokens <= kSmallTile.tokens() || s.out < kLargeTile.rows();
+  return are_few ? few_tile(p.max_tokens) : large_tile(device);
+}
+
+std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
+  if (p.inputs[0].shape[0] != kTokens || p.max_tokens <= kMaxRowsAtOnce) {
+    return fmt::format("is for more than {} rows", kMaxRowsAtOnce);
+  }
+  const uint32_t in = head_sizes(p).in;
+  if (in % 4 != 0) return fmt::format("heads of {} columns are no multiple of 4", in);
+  std::string reason = tile_refuses(head_tile(p, device), device);
+  return reason.empty() ? wide_refuses(p, device) : reason;
+}
+
+Launch matrix_launch(const Problem& p, const DeviceInfo& device) {
+  const HeadSizes s = head_sizes(p);
+  const MatrixTile& tile = head_tile(p, device);
+  Launch launch{
+      .constants = {{"THREADS", tile.threads()}, {"HEADS", s.heads}, {"IN", s.in}, {"OUT", s.out}},
+      .sources = {"linear/matrix_tile.wgsl", "latent/head_matrix.wgsl",
+                  "wgsl/entry_subgroup_id.wgsl"},
+      .grid = {.x = {ceil_div(s.out, tile.rows())}, .y = {1, tile.tokens()}, .z = {s.heads}}};
+  add_tile(launch, tile, p.as<HeadLinear>().transposed);
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 
@@ -138,34 +172,42 @@ void latent_attention_reference(const CpuCall& call) {
   const CpuTensor &ql = call.inputs[0], &qr = call.inputs[1], &cache = call.inputs[2];
   const size_t width = cache.dims[1], heads = (ql.dims[1] + qr.dims[1]) / width;
   const size_t rank = ql.dims[1] / heads, turned = width - rank;
-  const double scale = double(call.as<LatentAttention>().scale);
+  const LatentAttention& op = call.as<LatentAttention>();
+  const size_t splits = op.splits, columns = call.outputs[0].dims[1];
   std::vector<float> query(width);
   std::vector<double> scores, sums(rank);
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const std::span<const uint32_t> pages = pages_of(call, call.inputs[3], t);
-    const size_t end = call.batch.position_of(t) + 1;
-    for (size_t head = t * heads; head < (t + 1) * heads; ++head) {
+    const size_t end = call.batch.position_of(t) + 1, length = ceil_div(end, splits);
+    const std::span<float> y = call.outputs[0].f32().subspan(t * columns, columns);
+    for (size_t part = 0; part < splits * heads; ++part) {
+      const size_t head = t * heads + part % heads, begin = std::min(part / heads * length, end);
       std::ranges::copy(ql.f32().subspan(head * rank, rank), query.begin());
       std::ranges::copy(qr.f32().subspan(head * turned, turned),
                         query.begin() + std::ptrdiff_t(rank));
-      scores.assign(end, 0);
-      for (size_t at = 0; at < end; ++at) {
+      scores.clear();
+      for (size_t at = begin; at < std::min(begin + length, end); ++at) {
         const size_t cell = first_of_cell(cache, pages, at);
-        for (size_t i = 0; i < width; ++i) scores[at] += double(query[i]) * cache.load(cell + i);
-        scores[at] *= scale;
+        double score = 0;
+        for (size_t i = 0; i < width; ++i) score += double(query[i]) * cache.load(cell + i);
+        scores.push_back(score * double(op.scale));
       }
-      const double largest = *std::ranges::max_element(scores);
-      double total = 0;
+      // A part without cells weighs nothing beside the others.
+      double largest = double(std::numeric_limits<float>::lowest()), total = 0;
+      for (const double score : scores) largest = std::max(largest, score);
       sums.assign(rank, 0);
-      for (size_t at = 0; at < end; ++at) {
+      for (size_t at = 0; at < scores.size(); ++at) {
         const double weight = std::exp(scores[at] - largest);
-        const size_t cell = first_of_cell(cache, pages, at);
+        const size_t cell = first_of_cell(cache, pages, begin + at);
         total += weight;
         for (size_t i = 0; i < rank; ++i) sums[i] += weight * cache.load(cell + i);
       }
       for (size_t i = 0; i < rank; ++i) {
-        call.outputs[0].f32()[head * rank + i] = float(sums[i] / total);
+        y[part * rank + i] = float(splits == 1 ? sums[i] / total : sums[i]);
       }
+      if (splits == 1) continue;
+      y[splits * heads * rank + 2 * part] = float(largest);
+      y[splits * heads * rank + 2 * part + 1] = float(total);
     }
   }
 }
@@ -182,29 +224,17 @@ Launch latent_append_launch(const Problem& p, const DeviceInfo&) {
           .grid = {.x = {ceil_div(width / 2, kMapThreads)}, .y = {1, 1}}};
 }
 
-/// Elements of a cell, and of a head's query.
-uint32_t cell_width(const Problem& p) {
-  return uint32_t(p.inputs[2].shape[1]);
-}
-
-uint32_t attention_heads(const Problem& p) {
-  return uint32_t(p.inputs[0].shape[1] + p.inputs[1].shape[1]) / cell_width(p);
-}
-
 /// `together`: heads of a workgroup.
 Launch attention_launch(const Problem& p, uint32_t threads, uint32_t together, bool subgroups,
                         const char* source) {
-  const uint32_t heads = attention_heads(p);
-  return {.constants = {{"THREADS", threads},
-                        {"HEADS", heads},
-                        {"RANK", uint32_t(p.inputs[0].shape[1]) / heads},
-                        {"WIDTH", cell_width(p)},
-                        {"PAGES", uint32_t(p.inputs[3].shape[0])},
-                        {"SCALE", p.as<LatentAttention>().scale}},
-          .sources =
-              with_reduction(subgroups, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
-                                         "latent/latent_queries.wgsl", source}),
-          .grid = {.x = {ceil_div(heads, together)}, .y = {1, 1}}};
+  Launch launch = latent_attention_base(p, threads);
+  launch.sources =
+      with_reduction(subgroups, {cache_source(p.inputs[2].dtype), "attention/cell_of.wgsl",
+                                 "latent/latent_queries.wgsl", source});
+  launch.grid = {.x = {ceil_div(attention_heads(p), together)},
+                 .y = {1, 1},
+                 .z = {p.as<LatentAttention>().splits}};
+  return launch;
 }
 
 constexpr uint32_t kAttentionThreads = 128, kHeadsTogether = 4;
@@ -241,6 +271,12 @@ Launch head_launch(const Problem& p, const DeviceInfo& device) {
 }
 
 constexpr KernelVariant kLatentVariants[] = {
+    {.name = "head_linear.wgsl.matrix",
+     .op = op_index<HeadLinear>(),
+     .needs = kMatrixFeatures,
+     .refuses = matrix_refuses,
+     .launch = matrix_launch,
+     .rounding = kF16Rounding},
     {.name = "head_linear.wgsl.subgroup",
      .op = op_index<HeadLinear>(),
      .needs = kFeatureSubgroups,
@@ -263,6 +299,12 @@ constexpr KernelVariant kLatentVariants[] = {
      .op = op_index<LatentAppend>(),
      .backend = BackendKind::kCpu,
      .run = latent_append_reference},
+    {.name = "latent_attention.wgsl.fragments",
+     .op = op_index<LatentAttention>(),
+     .needs = kMatrixFeatures | kFeatureMatrixElements,
+     .refuses = latent_fragments_refuse,
+     .launch = latent_fragments_launch,
+     .rounding = kF16Rounding},
     {.name = "latent_attention.wgsl.head_subgroup",
      .op = op_index<LatentAttention>(),
      .needs = kFeatureSubgroups,
@@ -284,6 +326,19 @@ constexpr KernelVariant kLatentVariants[] = {
 };
 
 }  // namespace
+
+Launch latent_attention_base(const Problem& p, uint32_t threads) {
+  const uint32_t heads = attention_heads(p);
+  return {.constants = {{"THREADS", threads},
+                        {"HEADS", heads},
+                        {"RANK", uint32_t(p.inputs[0].shape[1]) / heads},
+                        {"WIDTH", cell_width(p)},
+                        {"PAGES", uint32_t(p.inputs[3].shape[0])},
+                        {"CELL_PARTS", p.as<LatentAttention>().splits},
+                        {"SCALE", p.as<LatentAttention>().scale}},
+          .sources = {},
+          .grid = {}};
+}
 
 std::span<const KernelVariant> latent_variants() {
   return kLatentVariants;

@@ -1,7 +1,8 @@
-// Four heads of one token per workgroup. Cells come in blocks of THREADS: each lane scores one for
+// Four heads of one token per workgroup, and one part of the cells. Cells come in blocks of THREADS: each lane scores one for
 // the four heads, then each lane sums its own elements of the latents. Contract: latent.h.
 
 const OWN_PAIRS = (LATENT_PAIRS + THREADS - 1u) / THREADS;
+const LOWEST = -3.0e38;
 
 // The two elements of each pair, of the four heads.
 var<workgroup> query: array<vec4<f32>, WIDTH>;
@@ -10,16 +11,17 @@ var<workgroup> cells: array<u32, THREADS>;
 
 fn run(group: vec3<u32>, lane: u32) {
   let slot = slot_of_row(group.y);
-  let end = position_of(group.y) + 1u;
+  let own_cells = cells_of_part(group.z, position_of(group.y) + 1u);
+  let end = own_cells.y;
   var heads: array<u32, 4>;
   for (var h = 0u; h < 4u; h++) {
     heads[h] = group.y * HEADS + min(group.x * 4u + h, HEADS - 1u);
   }
   for (var i = lane; i < PAIRS; i += THREADS) {
-    let a = query_pair(heads[0], i);
-    let b = query_pair(heads[1], i);
-    let c = query_pair(heads[2], i);
-    let d = query_pair(heads[3], i);
+    let a = scaled_query_pair(heads[0], i);
+    let b = scaled_query_pair(heads[1], i);
+    let c = scaled_query_pair(heads[2], i);
+    let d = scaled_query_pair(heads[3], i);
     query[2u * i] = vec4(a.x, b.x, c.x, d.x);
     query[2u * i + 1u] = vec4(a.y, b.y, c.y, d.y);
   }
@@ -29,7 +31,7 @@ fn run(group: vec3<u32>, lane: u32) {
   var second_sums: array<vec4<f32>, OWN_PAIRS>;
   var largest = vec4(LOWEST);
   var total = vec4(0.0);
-  for (var block = 0u; block < end; block += THREADS) {
+  for (var block = own_cells.x; block < end; block += THREADS) {
     let position = block + lane;
     var score = vec4(LOWEST);
     if (position < end) {
@@ -74,13 +76,15 @@ fn run(group: vec3<u32>, lane: u32) {
   for (var own = 0u; own < OWN_PAIRS; own++) {
     let i = lane + own * THREADS;
     if (i < LATENT_PAIRS) {
-      let first = first_sums[own] / total;
-      let second = second_sums[own] / total;
       for (var h = 0u; h < 4u; h++) {
-        if (group.x * 4u + h < HEADS) {
-          y[heads[h] * LATENT_PAIRS + i] = vec2(first[h], second[h]);
+        let head = group.x * 4u + h;
+        if (head < HEADS) {
+          store_sums(group.y, head, group.z, i, vec2(first_sums[own][h], second_sums[own][h]), total[h]);
         }
       }
     }
+  }
+  if (lane < 4u && group.x * 4u + lane < HEADS) {
+    store_score(group.y, group.x * 4u + lane, group.z, largest[lane], total[lane]);
   }
 }

@@ -1,9 +1,10 @@
-// One head of one token per workgroup, for steps of few rows. Cells come in blocks of BLOCK: each
+// One head of one token per workgroup, and one part of the cells, for steps of few rows. Cells come in blocks of BLOCK: each
 // subgroup scores four at a time, its lanes along a cell; then each lane sums its own elements of
 // every PARTS-th four of the latents. Contract: latent.h.
 
 const OWN_PAIRS = (LATENT_PAIRS + COLUMN_LANES - 1u) / COLUMN_LANES;
 const PARTS = THREADS / COLUMN_LANES;
+const LOWEST = -3.0e38;
 
 var<workgroup> query: array<vec2<f32>, PAIRS>;
 var<workgroup> scores: array<f32, BLOCK>;
@@ -13,10 +14,11 @@ var<workgroup> subgroup_count: u32;
 
 fn run(group: vec3<u32>, lane: u32) {
   let slot = slot_of_row(group.y);
-  let end = position_of(group.y) + 1u;
+  let own_cells = cells_of_part(group.z, position_of(group.y) + 1u);
+  let end = own_cells.y;
   let row_head = group.y * HEADS + group.x;
   for (var i = lane; i < PAIRS; i += THREADS) {
-    query[i] = query_pair(row_head, i);
+    query[i] = scaled_query_pair(row_head, i);
   }
   // Read so, it is known to be the same for all lanes.
   if (lane == 0u) {
@@ -29,7 +31,7 @@ fn run(group: vec3<u32>, lane: u32) {
   var own: array<vec2<f32>, OWN_PAIRS>;
   var largest = LOWEST;
   var total = 0.0;
-  for (var block = 0u; block < end; block += BLOCK) {
+  for (var block = own_cells.x; block < end; block += BLOCK) {
     let count = min(BLOCK, end - block);
     // Fours are whole: what is beyond the end is a cell that is there, with weight 0.
     let fours = (count + 3u) / 4u;
@@ -102,7 +104,10 @@ fn run(group: vec3<u32>, lane: u32) {
       for (var p = 1u; p < PARTS; p++) {
         sum += sums[column + p * COLUMN_LANES];
       }
-      y[row_head * LATENT_PAIRS + i] = sum / total;
+      store_sums(group.y, group.x, group.z, i, sum, total);
     }
+  }
+  if (lane == 0u) {
+    store_score(group.y, group.x, group.z, largest, total);
   }
 }

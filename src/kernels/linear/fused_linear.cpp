@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/fixed_point_sums.h"
+#include "kernels/attention/merge_splits.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
@@ -42,28 +43,6 @@ void store_sum(const CpuTensor& sums, size_t t, size_t i, double value) {
 
 void clear(const CpuTensor& sums) {
   std::fill_n(sums.data, sizeof(int32_t) * sums.dims[0] * sums.dims[1], std::byte{});
-}
-
-/// The whole attention of a row of splits, y.size() columns wide; see StepAttention.
-void merge(std::span<const float> row, size_t splits, std::span<float> y) {
-  const size_t in = y.size(), heads = (row.size() / splits - in) / 2, head_dim = in / heads;
-  std::vector<double> sums(head_dim);
-  for (size_t head = 0; head < heads; ++head) {
-    const auto score = [&](size_t split) {
-      return row.subspan(splits * in + (split * heads + head) * 2, 2);
-    };
-    double largest = -HUGE_VAL, total = 0;
-    for (size_t s = 0; s < splits; ++s) largest = std::max(largest, double(score(s)[0]));
-    std::ranges::fill(sums, 0.0);
-    for (size_t s = 0; s < splits; ++s) {
-      const double share = std::exp(double(score(s)[0]) - largest);
-      total += share * double(score(s)[1]);
-      for (size_t i = 0; i < head_dim; ++i) {
-        sums[i] += share * double(row[s * in + head * head_dim + i]);
-      }
-    }
-    for (size_t i = 0; i < head_dim; ++i) y[head * head_dim + i] = float(sums[i] / total);
-  }
 }
 
 /// s of norm_add and norm_add_norm, which is kept.
@@ -119,7 +98,8 @@ std::vector<float> prepared(const CpuCall& call) {
     case Prologue::kMergeSplits:
       for (size_t t = 0; t < tokens; ++t) {
         const size_t columns = call.inputs[0].dims[1];
-        merge(x.subspan(t * columns, columns), op.splits, std::span(out).subspan(t * in, in));
+        merge_splits(x.subspan(t * columns, columns), op.splits,
+                     std::span(out).subspan(t * in, in));
       }
       break;
   }

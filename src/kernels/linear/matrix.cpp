@@ -40,10 +40,11 @@ std::string tile_refuses(const MatrixTile& tile, const DeviceInfo& device, uint3
   return refuse_workgroup_bytes(bytes, device);
 }
 
-void add_tile(Launch& launch, const MatrixTile& tile) {
+void add_tile(Launch& launch, const MatrixTile& tile, bool by_columns) {
   const uint32_t eights = kMatrixSide * tile.step / 8;
   launch.constants.insert(launch.constants.end(),
                           {{"LANES", kMatrixLanes},
+                           {"BY_COLUMNS", by_columns ? 1u : 0u},
                            {"SUBGROUPS_T", tile.subgroups_t},
                            {"SUBGROUPS_R", tile.subgroups_r},
                            {"FRAGMENTS_T", tile.fragments_t},

@@ -11,8 +11,8 @@ fn last_line() -> u32 {
   return step_rows() - 1u;
 }
 
-fn row_start(row: u32, part: u32) -> u32 {
-  return min(row, ROWS - 1u) * COLUMNS + part * IN;
+fn weight_at(row: u32, part: u32, column: u32) -> u32 {
+  return min(row, ROWS - 1u) * COLUMNS + part * IN + min(column, IN - 8u);
 }
 
 fn store_product(token: u32, row: u32, part: u32, value: vec2<f32>) {

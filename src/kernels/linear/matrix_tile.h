@@ -68,7 +68,7 @@ inline const MatrixTile& few_tile(uint32_t lines) {
 /// Why the device does not run it, "" if it does. `more_bytes`: workgroup memory that the kernel
 /// has besides.
 std::string tile_refuses(const MatrixTile& tile, const DeviceInfo& device, uint32_t more_bytes = 0);
-/// Adds the constants of matrix_tile.wgsl.
-void add_tile(Launch& launch, const MatrixTile& tile);
+/// Adds the constants of matrix_tile.wgsl. `by_columns`: the matrix is stored transposed.
+void add_tile(Launch& launch, const MatrixTile& tile, bool by_columns = false);
 
 }  // namespace tokamak

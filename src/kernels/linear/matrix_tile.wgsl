@@ -7,7 +7,8 @@
 //
 // The kernel has x and weight_words, ROWS, and
 //   line_start(line, part) -> u32    the element of x where the IN columns of a part begin
-//   row_start(row, part) -> u32      the same of the matrix
+//   weight_at(row, part, column) -> u32   the element of the matrix where eight columns begin, which
+//                                         are there for all rows; BY_COLUMNS: eight rows of a column
 //   last_line() -> u32
 //   store_product(line, row, part, value: vec2<f32>)    of row and row + 1; the latter may not be there
 
@@ -29,6 +30,30 @@ const PITCH = STEP / 4u + 2u;
 alias Strip = array<vec4<f16>, SIDE * PITCH>;
 var<workgroup> x_strips: array<Strip, DEPTH * TOKEN_FRAGMENTS>;
 var<workgroup> w_strips: array<Strip, DEPTH * ROW_FRAGMENTS>;
+// BY_COLUMNS, the matrix has one column after the other. A strip is sixteen rows of it, too, but has
+// four vectors of each column, in the same order of columns.
+const ROW_EIGHTS = ROW_TILE / 8u;
+const W_ROWS_ON = select(LINES, 0u, BY_COLUMNS == 1u);  // from one load of a lane to its next
+const W_COLUMNS_ON = select(0u, THREADS / ROW_EIGHTS, BY_COLUMNS == 1u);
+
+// The row and the column of a tile where a lane's first load of weights begins.
+fn first_w(lane: u32) -> vec2<u32> {
+  if (BY_COLUMNS == 1u) {
+    return vec2(8u * (lane % ROW_EIGHTS), lane / ROW_EIGHTS);
+  }
+  return vec2(spread_line(lane / EIGHTS, EIGHTS), 8u * (lane % EIGHTS));
+}
+
+// A load's place in memory: the strip, and where in it each half lies.
+fn place_of_w(row: u32, column: u32) -> vec3<u32> {
+  if (BY_COLUMNS == 1u) {
+    let to = 4u * (column / 4u % 2u * (STEP / 2u) + column / 8u * 4u + column % 4u) + row / 8u % 2u * 2u;
+    return vec3(row / SIDE, to, to + 1u);
+  }
+  let to = row % SIDE * PITCH + column / 8u;
+  return vec3(row / SIDE, to, to + EIGHTS);
+}
+
 // One fragment each for REGIONS subgroups at a time. Fragments must begin at multiples of 16 bytes,
 // which no type of f16 asks for. So vec4<f32> here, and every variable has a multiple of 16 bytes,
 // whatever order they are placed in.
@@ -57,7 +82,7 @@ fn load_x(line: u32, part: u32, column: u32) -> vec4<f32> {
 }
 
 fn load_w(row: u32, part: u32, column: u32) -> Stored8 {
-  return load8((row_start(row, part) + min(column, IN - 8u)) / 8u);
+  return load8(weight_at(row, part, column) / 8u);
 }
 
 // The line of the `index`-th of as many lanes as bring in a line: sixteen lanes store at a time, and
@@ -83,8 +108,7 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
   let last = last_line();
   let four = lane % (2u * EIGHTS);  // of the columns of x
   let x_line = spread_line(lane / (2u * EIGHTS), 2u * EIGHTS);
-  let eight = lane % EIGHTS;  // of the columns of weights
-  let line = spread_line(lane / EIGHTS, EIGHTS);
+  let own_w = first_w(lane);
   var sums: array<Result, FRAGMENTS_T * FRAGMENTS_R>;
   var next_x: array<vec4<f32>, AHEAD * OWN_X>;
   var next_w: array<Stored8, AHEAD * OWN_W>;
@@ -94,7 +118,8 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
       next_x[d * OWN_X + i] = load_x(own, part, d * STEP + 4u * four);
     }
     for (var i = 0u; i < OWN_W; i++) {  // unroll
-      next_w[d * OWN_W + i] = load_w(first_row + line + i * LINES, part, d * STEP + 8u * eight);
+      next_w[d * OWN_W + i] = load_w(first_row + own_w.x + i * W_ROWS_ON, part,
+                                     d * STEP + own_w.y + i * W_COLUMNS_ON);
     }
   }
   for (var start = 0u; start < IN; start += ITERATION) {
@@ -110,11 +135,10 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
         x_strips[d % DEPTH * TOKEN_FRAGMENTS + at / SIDE][to] = vec4<f16>(x4 * scales.x);
       }
       for (var i = 0u; i < OWN_W; i++) {  // unroll
-        let at = line + i * LINES;
-        let to = at % SIDE * PITCH + eight;
+        let to = place_of_w(own_w.x + i * W_ROWS_ON, own_w.y + i * W_COLUMNS_ON);
         let w = decode8(next_w[d % AHEAD * OWN_W + i]);
-        w_strips[d % DEPTH * ROW_FRAGMENTS + at / SIDE][to] = vec4<f16>(w[0] * scales.w);
-        w_strips[d % DEPTH * ROW_FRAGMENTS + at / SIDE][to + EIGHTS] = vec4<f16>(w[1] * scales.w);
+        w_strips[d % DEPTH * ROW_FRAGMENTS + to.x][to.y] = vec4<f16>(w[0] * scales.w);
+        w_strips[d % DEPTH * ROW_FRAGMENTS + to.x][to.z] = vec4<f16>(w[1] * scales.w);
       }
       let next = start + (d + AHEAD) * STEP;
       for (var i = 0u; i < OWN_X; i++) {  // unroll
@@ -122,8 +146,8 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
         next_x[d % AHEAD * OWN_X + i] = load_x(own, part, next + 4u * four);
       }
       for (var i = 0u; i < OWN_W; i++) {  // unroll
-        next_w[d % AHEAD * OWN_W + i] =
-            load_w(first_row + line + i * LINES, part, next + 8u * eight);
+        next_w[d % AHEAD * OWN_W + i] = load_w(first_row + own_w.x + i * W_ROWS_ON, part,
+                                               next + own_w.y + i * W_COLUMNS_ON);
       }
       workgroupBarrier();
       // Offsets are constants: those that are not are checked at every load.
@@ -134,8 +158,14 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
                                                         SIDE / 4u * k, PITCH);
         }
         for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
-          let right = subgroupMatrixLoad<Right, col_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
-                                                           SIDE / 4u * k, PITCH);
+          var right: Right;
+          if (BY_COLUMNS == 1u) {
+            right = subgroupMatrixLoad<Right, row_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
+                                                         4u * SIDE * k, 4u);
+          } else {
+            right = subgroupMatrixLoad<Right, col_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
+                                                         SIDE / 4u * k, PITCH);
+          }
           for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
             sums[r * FRAGMENTS_T + t] =
                 subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
@@ -213,8 +243,11 @@ fn find_scales(place: Place, lane: u32) -> Scales {
     }
     atomicMax(&notes[1], own_x);
     var own_w = 0u;
-    for (var r = 0u; r < ROW_TILE; r++) {
-      let w = decode8(load_w(place.y + r, place.z, column));
+    for (var i = 0u; i < ROW_TILE; i++) {
+      // A row each; BY_COLUMNS, eight columns of each eight rows.
+      let of_column = vec2(i / 8u * 8u, i % 8u);
+      let at = select(vec2(i, 0u), of_column, BY_COLUMNS == 1u);
+      let w = decode8(load_w(place.y + at.x, place.z, column + at.y));
       own_w = max(own_w, max(largest_bits(w[0]), largest_bits(w[1])));
     }
     atomicMax(&notes[2], own_w);
