@@ -36,6 +36,31 @@ typedef struct {
 TOKAMAK_API tokamak_next tokamak_call_next(tokamak_call* call, double timeout,
                                            tokamak_answer_part* part);
 
+/* A tool that a model calls. */
+typedef struct {
+  const char* id; /* for the message with its result */
+  const char* name;
+  const char* arguments; /* a JSON object; of a tool of the type "custom" its text */
+} tokamak_tool_call;
+
+/* The reply of a chat: its text, its reasoning and the calls of tools, each apart. `size` is as
+ * that of tokamak_piece. */
+typedef struct {
+  size_t size;
+  const char* text; /* without reasoning and calls */
+  size_t text_bytes;
+  const char* reasoning; /* of a model that reasons, or "" */
+  size_t reasoning_bytes;
+  const tokamak_tool_call* tool_calls;
+  size_t tool_call_count;
+  const char* finish; /* stop, length or tool_calls, as in OpenAI's protocol */
+} tokamak_chat_reply;
+
+/* Waits for the rest of the answer of "/v1/chat/completions", streamed or not, and gives its first
+ * choice, which belongs to the call. What the server answers with an error is an error here. */
+TOKAMAK_API bool tokamak_call_chat_reply(tokamak_call* call, tokamak_chat_reply* reply,
+                                         tokamak_error** error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,7 @@
 #endif
 
 #include "tokamak/call.h"
+#include "tokamak/chat_reply.h"
 #include "tokamak/embedding.h"
 #include "tokamak/error.h"
 #include "tokamak/generation.h"

@@ -91,6 +91,27 @@ class AnswerPart(ctypes.Structure):
     ]
 
 
+class ToolCall(ctypes.Structure):
+    _fields_ = [
+        ("id", c_void_p),
+        ("name", c_void_p),
+        ("arguments", c_void_p),
+    ]
+
+
+class ChatReply(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("reasoning", c_void_p),
+        ("reasoning_bytes", c_size_t),
+        ("tool_calls", POINTER(ToolCall)),
+        ("tool_call_count", c_size_t),
+        ("finish", c_void_p),
+    ]
+
+
 Progress = CFUNCTYPE(c_bool, c_void_p, c_int, c_uint64, c_uint64)
 Notice = CFUNCTYPE(None, c_void_p, c_char_p)
 Cancelled = CFUNCTYPE(c_bool, c_void_p)
@@ -142,6 +163,7 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
     "tokamak_call_cancel": (None, c_void_p),
     "tokamak_call_on_ready": (None, c_void_p, Ready, c_void_p),
     "tokamak_call_next": (c_int, c_void_p, c_double, POINTER(AnswerPart)),
+    "tokamak_call_chat_reply": (c_bool, c_void_p, POINTER(ChatReply), POINTER(c_void_p)),
     "tokamak_transcribe_options_new": (c_void_p,),
     "tokamak_transcribe_options_free": (None, c_void_p),
     "tokamak_transcribe_options_set": (c_bool, c_void_p, c_char_p, c_char_p, POINTER(c_void_p)),

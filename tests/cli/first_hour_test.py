@@ -5,6 +5,7 @@ Run by CTest; by hand as cli_test.py.
 """
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -137,6 +138,7 @@ class Files(Cli):
                 with self.subTest((flag, path)):
                     self.refused(6, path, "profile", "-r", 1, *CPU, flag, path)
         self.refused(6, "/nonexistent/a.wav", "speak", STORYTELLER, "x", "-o", "/nonexistent/a.wav")
+        self.refused(6, "/nonexistent/x.srt", "transcribe", STORYTELLER, "a.wav", "-o", "/nonexistent/x.srt", *CPU)
 
     def test_standard_input_is_one_thing(self):
         schema = '{"type": "integer"}'
@@ -304,6 +306,21 @@ class Help(Cli):
         first = self.ok("--help").out.partition("\n")[0]
         for word in ("write", "see", "hear", "speak", "vectors"):
             self.assertIn(word, first)
+
+    def test_commands_of_documents_have_their_options(self):
+        """Every option of a command that a document shows in a block is one of that command."""
+        root, known, seen = pathlib.Path(program.SOURCE), {}, 0
+        for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+            blocks = re.findall(r"^```(?:sh|bash)?\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)
+            for line in "\n".join(blocks).replace("\\\n", " ").splitlines():
+                for command, rest in re.findall(r"(?:^|[|&;] *|=\S* )tokamak ((?:memory )?[a-z]+)((?: [^|&;#]*)?)", line):
+                    if command not in known:
+                        known[command] = self.ok(*command.split(), "--help-all").out
+                    for option in re.findall(r"(?<= )--?[a-z][a-z-]*", rest.partition("   ")[0]):
+                        seen += 1
+                        with self.subTest(document=path.name, command=command, option=option):
+                            self.assertRegex(known[command], rf"(?<![\w-]){option}(?![\w-])")
+        self.assertGreater(seen, 50)
 
     def test_answers_break_at_spaces(self):
         run = ("run", *map(str, CPU), "--greedy", "-n", "60", "-p", "Once upon a time")

@@ -124,6 +124,7 @@ class Memory(Cli):
         self.add_notes()
         backup = os.path.join(self.folder, "backup.jsonl")
         self.memory("export", backup)
+        self.refused(6, "/nonexistent/x", "memory", "export", "/nonexistent/x", "--store", self.store)
         with open(backup, encoding="utf-8") as file:
             lines = file.read()
         self.assertEqual(self.memory("export").out, lines)

@@ -76,7 +76,8 @@ class Speak(Cli):
         self.assertGreater(max(map(abs, samples)), 1000)
         self.assertRegex(" ".join(answer.other), r"s of sound in .* \(seed 7\)")
         self.assertEqual(answer.out, "")
-        self.assertEqual(self.speak("b.wav", "Good morning.", "--seed", "7")[0], wav, "the same seed")
+        same, answer = self.speak("b.wav", "Good morning.", "--seed", "7")
+        self.assertEqual((same, answer.other), (wav, []), "the same seed, and no figures that nobody asked for")
         self.assertNotEqual(self.speak("b.wav", "Good morning.", "--seed", "8")[0], wav)
         self.assertNotEqual(self.speak("b.wav", "Good morning.", "--temp", "0")[0], wav)
 
@@ -130,6 +131,8 @@ class Speak(Cli):
         self.assertEqual(self.speak("a.wav", "Hello", "--seed", "1", "--voice", self.path("voice.bin"))[0], voiced)
         self.refused(3, "5 numbers, but the model takes 24", "speak", self.model, "Hello", "-o", self.path("c.wav"),
                      "--codec", self.codec, "--voice", self.path("short.json"), *CPU)
+        self.refused(3, "The file is a recording; a voice is the numbers that describe it", "speak", self.model, "Hello",
+                     "-o", self.path("c.wav"), "--codec", self.codec, "--voice", self.path("a.wav"), *CPU)
 
     def test_the_codec_is_found_beside_the_model(self):
         beside = self.path("nanocodec")

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -149,6 +150,19 @@ class Transcribe(Cli):
         for name in ("s16.flac", "layer3.mp3", "u8_11k.wav", "opus.opus"):
             found = self.json(self.moonshine, os.path.join(DATA, "audio", name))
             self.assertGreater(len(found["segments"]), 0, name)
+
+    def test_an_interrupt_is_one_word(self):
+        with open(self.wav("moonshine"), "rb") as file:
+            own = file.read()
+        with tempfile.NamedTemporaryFile(suffix=".wav") as longer:
+            longer.write(own * 2000)
+            longer.flush()
+            process = subprocess.Popen([program.PROGRAM, "transcribe", self.moonshine, longer.name, "--backend", "cpu-reference"],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertNotEqual(os.read(process.stdout.fileno(), 1), b"", "it has begun")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors.strip()), (130, b"Interrupted."))
 
     def test_silence_has_no_text(self):
         with tempfile.NamedTemporaryFile(suffix=".wav") as file:

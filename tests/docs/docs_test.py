@@ -123,6 +123,21 @@ class Documents(unittest.TestCase):
                 with self.subTest(document=path.stem):
                     self.assertNotRegex(block, inside)
 
+    def test_the_faults_of_the_front_door_are_held_by_tests_that_exist(self):
+        shapes = {".py": r"def {}\(", ".cpp": r"TEST(?:_F|_P)?\(\s*{}\s*\)", ".ts": r'test\("{}"', ".cmake": r'run\("{}"'}
+        rows = [row for row in read("docs/history/front-door.md").splitlines() if row.startswith("| ")]
+        rows = [row for row in rows if not row.endswith("| test |") and not row.startswith("| ---")]
+        self.assertGreater(len(rows), 130)
+        for row in rows:
+            fault, held = row.strip("| ").rsplit(" | ", 1)
+            tests = re.findall(r"`((?:src|tests|web)/[^`:]+): ([^`]+)`", held)
+            with self.subTest(fault):
+                self.assertTrue(tests or held.startswith("no test: "), held)
+            for path, name in tests:
+                with self.subTest(fault, test=name):
+                    name = re.escape(name).replace(r"\.", r",\s*") if path.endswith(".cpp") else re.escape(name)
+                    self.assertTrue(re.search(shapes[pathlib.Path(path).suffix].format(name), read(path)), "there is no such test")
+
     def test_links_and_paths_lead_somewhere(self):
         for name in documents():
             folder = (ROOT / name).parent

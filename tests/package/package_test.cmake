@@ -35,7 +35,7 @@ set(warnings "-Wall -Wextra -Werror")
 
 # The examples lie below the prefix, where a program finds the built-in model, and see nothing of
 # the build folder or the sources.
-set(programs stream similarity transcribe speak)
+set(programs stream similarity transcribe speak tools)
 foreach(name IN LISTS programs)
   run("Configuring ${name}" ${CMAKE_COMMAND} -S ${EXAMPLES}/${name} -B ${prefix}/${name} -G ${GENERATOR}
     -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${COMPILER}
@@ -63,6 +63,11 @@ execute_process(COMMAND ${prefix}/stream/stream ${prefix}/no-such-model
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(status EQUAL 0 OR NOT errors MATCHES "^error: .*no-such-model")
   message(FATAL_ERROR "A missing model gives ${status} and \"${errors}\", expected an error.")
+endif()
+
+run("The example with tools" ${prefix}/tools/tools ${prefix}/share/tokamak/models/storyteller cpu)
+if(NOT output MATCHES "^set_volume {\"level\": *\"(low|high)\" *}\n$")
+  message(FATAL_ERROR "The example with tools writes \"${output}\", expected a call of set_volume.")
 endif()
 
 file(COPY ${prefix}/share/tokamak/models/storyteller/ DESTINATION ${prefix}/encoder)

@@ -106,6 +106,30 @@ TEST(CallOfManyChoices, LetsTheNextCallIn) {
   EXPECT_LT(std::ranges::find(ended, 2u) - ended.begin(), 2 * kSequences);
 }
 
+TEST(ClientOfManyTenants, LetsTheNextClientIn) {
+  Fault none;
+  const auto engine = open_small("llama_tied_rope3", none);
+  ASSERT_NE(engine, nullptr);
+  Scheduler* scheduler = *engine->scheduler();
+  std::string ended;  // clients, in the order of their ends
+  uint32_t tenants = 0;
+  const auto add = [&](const std::string& client) {
+    Request request;
+    request.prompt = {1, 2, 3};
+    request.params.max_tokens = 4;
+    request.tenant = fmt::format("salt {}", tenants++);
+    request.client = client;
+    request.done = [&ended, client](Result<Generation>) { ended += client; };
+    ASSERT_TRUE(scheduler->add(std::move(request)));
+  };
+  for (uint32_t i = 0; i < 5 * kSequences; ++i) add("a");
+  ASSERT_TRUE(scheduler->step());
+  add("b");
+  ASSERT_TRUE(scheduler->run());
+  ASSERT_EQ(ended.size(), 5 * kSequences + 1);
+  EXPECT_LT(ended.find('b'), 2 * kSequences) << ended;
+}
+
 struct Schedules : testing::TestWithParam<std::string> {};
 
 TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {

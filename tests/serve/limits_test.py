@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+import tiny_model
 from running_server import PROMPT, Reader, SLOW, Server, completion, main, request_bytes, resident_kb, wait_until
 
 MIB = 1 << 20
@@ -280,6 +281,25 @@ class Keys(ServerTest):
         slot, = json.loads(body)["slots"]
         self.assertEqual((slot["path"], slot["state"]), ("/v1/completions", "answering"))
         self.assertNotIn(PROMPT.encode(), body)
+
+
+class Agents(unittest.TestCase):
+    def test_many_tools_with_long_names(self):
+        """Tools of several servers of MCP: more than 128, whose names have up to 128 characters."""
+        with tempfile.TemporaryDirectory() as folder:
+            tiny_model.write(folder)
+            path = os.path.join(folder, "config.json")
+            with open(path, encoding="utf-8") as file:
+                config = json.load(file) | {"max_position_embeddings": 16384}
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            names = [f"mcp__server__tool_{number}" for number in range(149)] + ["a" * 128]
+            tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
+            with Server(folder, "--log", "off", "--context", 16384, is_tiny=False) as server:
+                status, _, body = server.ask("POST", "/v1/messages", {
+                    "max_tokens": 4, "tools": tools, "messages": [{"role": "user", "content": "Hello"}]})
+        self.assertEqual(status, 200, body)
+        self.assertGreater(json.loads(body)["usage"]["input_tokens"], 4096)
 
 
 class Tracing(unittest.TestCase):

@@ -260,6 +260,8 @@ class Models(unittest.TestCase):
         self.assertEqual([one["name"] for one in json.loads(ps("--url", url, "--json"))], ["a", "b"])
         server.kill()
         self.assertIn(f"No server listens at {url[:-1]}", ps("--url", url, status=3))
+        server = self.serve(names="ab")
+        self.assertRegex(ps("--url", f"http://127.0.0.1:{server.port}").splitlines()[1], " when room is needed$")
 
     def test_names_that_make_no_sense(self):
         def refused(*arguments):

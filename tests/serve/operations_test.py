@@ -136,6 +136,25 @@ class Operations(unittest.TestCase):
             log = server.wait_logged("Try:")
             self.assertIn(f"curl http://127.0.0.1:{server.port}/v1/chat/completions", log)
             self.assertNotIn("Authorization", log)
+        with Server("--log", "off", "--pooling", "mean") as server:
+            self.assertIn("/v1/embeddings", server.wait_logged("Try:"), "what the first model answers")
+
+    def test_streams_that_are_closed_stay_so(self):
+        """A socket or a file that took their numbers would get the notes of the server."""
+        with tempfile.TemporaryDirectory() as folder:
+            tiny_model.write(folder)
+            trace = os.path.join(folder, "trace.json")
+            serve = [PROGRAM, "serve", folder, "--backend", "cpu", "--port", "0", "--trace", trace]
+            silent = subprocess.Popen(["sh", "-c", 'exec "$@" 2>&-', "sh", *serve], stdout=subprocess.PIPE)
+            self.assertIn(b"Listening", silent.stdout.readline())
+            silent.terminate()
+            self.assertEqual(silent.wait(20), 0)
+            silent.stdout.close()
+            with open(trace, encoding="utf-8") as file:
+                self.assertTrue(json.loads(file.read() + "\n]"))
+            deaf = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *serve], stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(deaf.returncode, 6)
+            self.assertIn(b"Writing the output failed: Bad file descriptor.", deaf.stderr)
 
     def test_a_context_that_is_shorter_than_it_may_be_is_noted(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@
 import http.client
 import json
 import os
+import signal
 import socket
 import ssl
 import subprocess
@@ -105,6 +106,22 @@ class Tls(unittest.TestCase):
                 pass
             sock.close()
         self.assert_lives()
+
+    def test_a_hangup_reads_a_new_certificate(self):
+        def shown():
+            return ssl.get_server_certificate(("127.0.0.1", server.port))
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = make_certificate(folder, "served"), make_certificate(folder, "next")
+            with Server("--tls-cert", old[0], "--tls-key", old[1], "--log", "off") as server:
+                sock = ssl.create_default_context(cafile=old[0]).wrap_socket(server.connect(), server_hostname="127.0.0.1")
+                first = shown()
+                for source, path in zip(new, old):
+                    os.replace(source, path)
+                server.process.send_signal(signal.SIGHUP)
+                wait_until(lambda: shown() != first, what="the new certificate")
+                sock.sendall(request_bytes("GET", "/health"))
+                self.assertEqual(Reader(sock).answer()[0], 200, "a connection that is there goes on")
+                sock.close()
 
     def test_a_client_that_leaves_ends_its_request(self):
         sock, reader = self.connect()

@@ -30,13 +30,15 @@ struct Request {
   std::function<void(uint32_t token, std::span<const float>)> prompt_logits;
   /// Receives the result, once, from step(); or why there is none.
   std::function<void(Result<Generation>)> done;
-  /// The highest of those that wait goes first; of equals tenants take turns, then their groups
+  /// The highest of those that wait goes first; of equals clients take turns, then their groups
   /// (generate/turns.h).
   int priority = 0;
   /// By the scheduler's clock; what there is by then comes back as cancelled. Unset: none.
   std::optional<double> deadline;
   /// Pages of prompts are shared only among requests of the same tenant.
   std::string tenant;
+  /// Requests of one client take turns as one tenant, however many it names; empty: as their own.
+  std::string client;
   /// Requests of one number belong together, as the choices of one call, and take turns as one. 0:
   /// a group of its own.
   uint64_t group = 0;

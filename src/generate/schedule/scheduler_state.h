@@ -22,7 +22,8 @@ struct Scheduler::Sequence {
         ids(request.prompt) {}
 
   Turns::Ticket ticket() const {
-    return {uint64_t(id), request.priority, request.tenant, request.group};
+    const std::string& owner = request.client.empty() ? request.tenant : request.client;
+    return {uint64_t(id), request.priority, owner, request.group};
   }
   /// The number added to the position of the next token for its rotation.
   uint32_t rotary_shift() const { return places.shift(position); }

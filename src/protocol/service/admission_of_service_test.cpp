@@ -49,6 +49,22 @@ TEST_F(ServiceTest, AsksOnceWhetherItsSequencesMayCome) {
   EXPECT_EQ(asked, std::vector<uint32_t>{2});
 }
 
+TEST_F(ServiceTest, TakesTurnsByClientsWhateverSaltsTheySend) {
+  AnswerGrammars grammars;
+  const auto prepared = [&](const char* tenant, const char* salt) {
+    HttpRequest request = {"POST", std::string(kTextPath),
+                           fmt::format(R"({{"prompt": "a", "cache_salt": "{}"}})", salt)};
+    request.tenant = tenant;
+    const PreparedRequest made = service_->prepare(std::move(request), grammars);
+    return std::get<PreparedText>(*made.work).job.prompts.at(0);
+  };
+  const Request one = prepared("key 1", "a"), other = prepared("key 1", "b");
+  EXPECT_NE(one.tenant, other.tenant);
+  EXPECT_EQ(one.client, other.client);
+  EXPECT_NE(one.client, prepared("key 2", "a").client);
+  EXPECT_NE(prepared("", "a").client, "") << "without keys all are one client";
+}
+
 TEST_F(ServiceTest, RefusesWhatNeedsNoDeviceBeforeItIsBegun) {
   AnswerGrammars grammars;
   const auto is_answered = [&](HttpRequest request) {

@@ -220,6 +220,7 @@ Answer<PreparedRequest::Work> Service::prepare_text(HttpRequest& request, const 
   TOK_TRY(out.job, read_text_job(with, body, tenant, request.admit));
   for (Request& prompt : out.job.prompts) {
     prompt.adapter = number;
+    prompt.client = fmt::format("client {}", request.tenant);
     // Ids of images are there when they are in their places.
     if (out.job.images.empty()) TOK_TRY(answer(scheduler->check(prompt), prompt_field(out.job)));
   }
