@@ -141,6 +141,7 @@ test("kernels", async ({ context, server }) => {
 test("timeline", async ({ open }) => {
   const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "data/profile.json"), "utf8")) as object;
   const page = await open("timeline", (made) => answer(made, [{ verb: "profile", result: recorded }]));
+  await page.getByRole("button", { name: "Measure" }).click();
   const track = page.getByRole("listbox", { name: "Dispatches of the step" });
   await track.focus();
   await page.keyboard.press("Home");

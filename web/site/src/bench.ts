@@ -1,11 +1,11 @@
 // The page that measures how fast a model runs, and shows it only where the results are right.
-import { type BenchOptions, type BenchReport, type Engine, open } from "tokamak-web";
+import type { BenchOptions, BenchReport, Engine } from "tokamak-web";
 import { beside } from "./beside.ts";
 import { TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
-import { mountOpener } from "./opener.ts";
 import { savePicture } from "./picture.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine } from "./site_model.ts";
 
 /** Weights of more bytes than this take the CPU long to compare with. */
 const SMALL = 100e6;
@@ -151,6 +151,5 @@ form.addEventListener("submit", (event) => {
 });
 stop.addEventListener("click", () => abort?.abort());
 
-startPage();
 byId("bench").append(form, results, other.element);
-void mountOpener(open, opened).start();
+joinEngine({ place: byId("opener"), opened: ({ own }) => opened(own) });

@@ -1,5 +1,5 @@
 // The chat page: conversations with the open model, kept in this browser.
-import { type Engine, type Logprob, type Run, open } from "tokamak-web";
+import type { Engine, Logprob, Run } from "tokamak-web";
 import { type AnswerView, answerView } from "./answer_view.ts";
 import { BUILTIN, settings as asked } from "./asked.ts";
 import { attachments } from "./attachments.ts";
@@ -11,10 +11,10 @@ import { follower } from "./follow.ts";
 import { forget, keep as keepText, kept } from "./kept.ts";
 import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
 import { figure, seconds } from "./numbers.ts";
-import { mountOpener } from "./opener.ts";
 import { begin } from "./prompts.ts";
 import { sampling } from "./sampling.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine, type Model } from "./site_model.ts";
 import { ALTERNATIVES, type TokenOfAnswer, tokenView, tokensOf } from "./token_view.ts";
 import { type TurnActions, turnElement, welcome } from "./turns.ts";
 
@@ -24,9 +24,10 @@ const REDRAW_MS = 50;
 const KEEP_MS = 1000;
 const DRAFT = "tokamak.draft";
 
+const place = byId("chat");
 const settings = sampling();
 const attached = attachments();
-const memory = chatMemory(asked().options, (error) => showError(byId("chat"), error));
+const memory = chatMemory(asked().options, (error) => showError(place, error));
 let engine: Engine | null = null;
 /** The conversation and the run of the answer that is under way. */
 let writing: { conversation: Conversation; run: Run | null } | null = null;
@@ -97,7 +98,7 @@ function changedElsewhere(id: string): void {
 
 function keepIt(conversation: Conversation): void {
   conversation.changed = Date.now();
-  if (!keep(conversation)) showError(byId("chat"), new Error("This browser keeps no more conversations; this one ends with the tab."));
+  if (!keep(conversation)) showError(place, new Error("This browser keeps no more conversations; this one ends with the tab."));
 }
 
 function edit(index: number): void {
@@ -151,7 +152,7 @@ async function answer(cut?: Turn): Promise<void> {
     if (wantsTokens) tokensOfTurns.set(turn, { before, tokens: await tokensOf(own, ids, logprobs) });
   } catch (error) {
     if (turn.content === "") conversation.turns = conversation.turns.filter((one) => one !== turn);
-    showError(byId("chat"), error);
+    showError(place, error);
   } finally {
     writing = null;
     busy();
@@ -207,7 +208,7 @@ function busy(): void {
 /** Sends a question; before the model is open it waits for it. */
 async function ask(content: string): Promise<void> {
   if (content === "" || writing || isWaiting) return;
-  byId("chat").querySelector(":scope > .error")?.remove();
+  place.querySelector(":scope > .error")?.remove();
   const turn: Turn = { role: "user", content };
   current.turns.push(turn);
   input.value = "";
@@ -247,7 +248,7 @@ function composed(): HTMLElement {
     form.requestSubmit();
   });
   stop.addEventListener("click", () => writing?.run?.cancel());
-  addEventListener("keydown", ({ key }) => key === "Escape" && writing?.run?.cancel());
+  addEventListener("keydown", ({ key }) => key === "Escape" && form.isConnected && writing?.run?.cancel());
   addEventListener("pagehide", () => writing && keepIt(writing.conversation));
   return form;
 }
@@ -264,7 +265,7 @@ function page(): HTMLElement {
   return h("div", { class: "chat" }, h("div", { class: "talk" }, log, spoken, composed()), side);
 }
 
-function opened(own: Engine, name: string): void {
+function opened({ own, name }: Model<Engine>): void {
   engine = own;
   isStoryteller = name === BUILTIN;
   settings.recommend(own.defaults);
@@ -277,7 +278,7 @@ function opened(own: Engine, name: string): void {
     : hears ? "This model writes down what it hears: see Listen." : "This model makes vectors, not texts.";
   if (current.turns.length === 0) drawLog();
   if (able && isWaiting) answerWaiting();
-  if (able && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
+  if (able && form.isConnected && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
 }
 
 /** There is no model: what was typed stays, and waits for the next one. */
@@ -286,8 +287,7 @@ function closed(): void {
   input.placeholder = "No model is open; choose one above.";
 }
 
-startPage();
-byId("chat").append(page());
+place.append(page());
 show(all()[0] ?? create());
 onChange(changedElsewhere);
-void mountOpener(open, opened, { claims: attached.add, closed }).start();
+joinEngine({ place: byId("opener"), opened, isEager: true, claims: attached.add, closed });

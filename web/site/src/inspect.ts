@@ -1,9 +1,9 @@
 // The stages of a model between its files and the device, as `tokamak inspect` shows them.
-import { type InspectOptions, type Look, type View, look } from "tokamak-web";
+import type { InspectOptions, Look, View } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Finder, finder } from "./finder.ts";
-import { mountOpener } from "./opener.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinLook } from "./site_model.ts";
 import { type Tab, tabs } from "./tabs.ts";
 import { templatePreview } from "./template.ts";
 import { tokenPlayground } from "./tokens.ts";
@@ -68,5 +68,4 @@ function show(engine: Look): void {
   made.choose(location.hash.slice(1));
 }
 
-startPage();
-void mountOpener(look, show).start();
+joinLook({ place: byId("opener"), opened: ({ own }) => show(own) });

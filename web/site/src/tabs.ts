@@ -39,7 +39,7 @@ export function tabs(label: string, all: Tab[]): Tabs {
     if (focus) buttons[index]?.focus();
     const tab = all[index];
     if (!tab) return;
-    history.replaceState(null, "", `${location.pathname}${location.search}#${tab.id}`);
+    if (list.isConnected) history.replaceState(null, "", `${location.pathname}${location.search}#${tab.id}`);
     tab.shown?.();
   }
 

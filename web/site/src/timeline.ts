@@ -1,12 +1,15 @@
 // A step of the model on this device, dispatch by dispatch, measured by the device's own clock.
-import { type Engine, open } from "tokamak-web";
+import type { Engine } from "tokamak-web";
 import { byId, h } from "./dom.ts";
-import { mountOpener } from "./opener.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine } from "./site_model.ts";
 import { counts } from "./timeline/counts.ts";
 import { type Drawn, drawProfile } from "./timeline/drawing.ts";
+import { currentView } from "./view.ts";
 
 const PLAY_MS = 150;
+
+const place = byId("profile");
 
 interface Panel {
   end(): void;
@@ -42,7 +45,6 @@ function show(engine: Engine): Panel {
     play,
     status,
   );
-  const place = byId("profile");
   place.replaceChildren(form, drawing);
 
   async function measure(): Promise<void> {
@@ -54,6 +56,7 @@ function show(engine: Engine): Panel {
       do {
         const data = await engine.profile({ ...asked(tokens, depth), signal: own.signal });
         if (own.signal.aborted) return;
+        if (data.steps.every(({ us }) => us === 0)) return await showCounts("The browser's clock is too coarse for kernels as short as these.");
         drawn = drawProfile(drawing, data, drawn);
         play.disabled = false;
         status.textContent = `Measured at ${new Date().toLocaleTimeString()}.`;
@@ -66,11 +69,12 @@ function show(engine: Engine): Panel {
   /** The sentence that says why there are no times, and counts. */
   async function withoutClock(error: unknown): Promise<void> {
     const { code, message } = error as { code?: string; message: string };
-    if (code !== "unsupported") {
-      status.textContent = "";
-      showError(place, error);
-      return;
-    }
+    status.textContent = "";
+    if (code === "unsupported") await showCounts(message);
+    else showError(place, error);
+  }
+
+  async function showCounts(why: string): Promise<void> {
     status.textContent = "";
     stopPlaying();
     play.disabled = true;
@@ -78,7 +82,7 @@ function show(engine: Engine): Panel {
     drawing.replaceChildren();
     const found = await counts(engine);
     drawing.className = "";
-    drawing.replaceChildren(h("p", { role: "status" }, `${message} These are the dispatches without times.`), ...found);
+    drawing.replaceChildren(h("p", { role: "status" }, `${why} These are the dispatches without times.`), ...found);
   }
 
   function stopPlaying(): void {
@@ -103,7 +107,9 @@ function show(engine: Engine): Panel {
     drawing.className = "profile";
     void measure();
   });
-  void measure();
+  // It takes a processor a minute, in which the model answers nobody.
+  if (engine.adapter.backend === "cpu") void showCounts("On the processor a measurement takes a minute or more, in which the model answers nothing else; Measure begins it.").catch((error: unknown) => showError(place, error));
+  else void measure();
   return {
     end: () => {
       abort?.abort();
@@ -112,9 +118,12 @@ function show(engine: Engine): Panel {
   };
 }
 
-startPage();
 let panel: Panel | null = null;
-void mountOpener(open, (engine) => {
-  panel?.end();
-  panel = show(engine);
-}).start();
+joinEngine({
+  place: byId("opener"),
+  opened: ({ own }) => {
+    panel?.end();
+    panel = show(own);
+  },
+});
+currentView().hidden.add(() => panel?.end());

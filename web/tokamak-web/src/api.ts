@@ -213,7 +213,7 @@ export type EngineEvent = "notice" | "lost" | "restored" | "stopped" | "reopened
 export interface EngineState {
   /** `reopening`: the Worker has stopped, and the model is being opened in a new one. */
   status: "ready" | "busy" | "reopening" | "closed" | "crashed";
-  /** Texts under way or waiting. */
+  /** Texts and measurements under way or waiting. */
   runs: number;
   /** Tokens of all texts so far. */
   tokens: number;

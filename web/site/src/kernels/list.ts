@@ -74,7 +74,7 @@ export function kernelList(kernels: Kernel[], chosen: (kernel: Kernel) => void):
     if (end > list.scrollTop + list.clientHeight) list.scrollTop = end - list.clientHeight;
     if (selected === kernel) return;
     selected = kernel;
-    history.replaceState(null, "", `#${kernel.name}`);
+    if (list.isConnected) history.replaceState(null, "", `#${kernel.name}`);
     chosen(kernel);
   }
 
