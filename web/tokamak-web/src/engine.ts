@@ -153,10 +153,7 @@ export class WorkerEngine implements Engine {
     return Uint32Array.from(await this.tokens(text, options), ({ id }) => id);
   }
 
-  async tokens(
-    text: string,
-    { special }: { special?: boolean } = {},
-  ): Promise<{ id: number; text: string }[]> {
+  async tokens(text: string, { special }: { special?: boolean } = {}): Promise<{ id: number; text: string }[]> {
     const values = { text, ...(special !== undefined && { special }) };
     const { ids, pieces } = await this.#verb<{ ids: number[]; pieces?: string[] }>("tokenize", values);
     return ids.map((id, index) => ({ id, text: pieces?.[index] ?? "" }));
@@ -199,7 +196,8 @@ export class WorkerEngine implements Engine {
     request: { method: string; path: string; body: string },
     { signal }: WithSignal = {},
   ): Promise<Exchange> {
-    return openExchange(this.#connection, request, signal);
+    this.#runs(+1);
+    return openExchange(this.#connection, request, signal, () => this.#runs(-1));
   }
 
   on(event: EngineEvent, listener: (text: string) => void): () => void {
