@@ -35,7 +35,7 @@ test("a browser that keeps nothing shows the page, changes colours and answers",
   await page.goto(`${server.address}chat.html?cpu&model=${server.address}talking/`);
   await page.getByRole("button", { name: "Light or dark colours" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-scheme", "dark");
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("5");
   await page.locator("#message").fill("Hello"); // before the model is open
   await page.keyboard.press("Enter");

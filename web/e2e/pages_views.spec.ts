@@ -27,7 +27,7 @@ test("one model serves all pages, and the conversation goes on from its cache", 
   const { errors, workers, loads } = watched(page);
   await page.goto(`${server.address}chat.html?cpu&selfTest=0&model=${server.address}talking/`);
   await expect(page.locator("#model-status")).toContainText("on the processor");
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("12");
   await page.getByLabel("Temperature").fill("0");
   await ask(page, "Hello there, how are you?");
@@ -73,7 +73,7 @@ test("an answer goes on while another page is shown", async ({ context, server }
   const page = await context.newPage();
   await page.goto(`${server.address}chat.html?cpu-reference&selfTest=0&model=${server.address}talking/`);
   await expect(page.locator("#model-status")).toContainText("on the processor");
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("400");
   await page.locator("#message").fill("Hello");
   await page.keyboard.press("Enter");

@@ -1,5 +1,6 @@
 // The page that measures how fast a model runs, and shows it only where the results are right.
 import type { BenchOptions, BenchReport, Engine } from "tokamak-web";
+import { select, selection } from "./address.ts";
 import { beside } from "./beside.ts";
 import { TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
@@ -56,6 +57,14 @@ const form = h(
   bar,
   status,
 );
+
+/** The fields that the address may set. */
+const FIELDS = { prompts, generate, depths, repetitions };
+
+/** The address has what differs from the page's own values. */
+function fillFromAddress(): void {
+  for (const [name, { input }] of Object.entries(FIELDS)) input.value = selection().values.get(name) ?? input.value;
+}
 
 const other = beside(() => {
   const asked = chosen();
@@ -144,6 +153,10 @@ function opened(found: Engine): void {
   if (found.model.embeds) status.textContent = "This model gives vectors; there is nothing to generate.";
 }
 
+form.addEventListener("input", () => {
+  const changed = Object.entries(FIELDS).map(([name, { input }]) => [name, input.value === input.defaultValue ? undefined : input.value]);
+  select(form, Object.fromEntries(changed) as Record<string, string | undefined>);
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const options = chosen();
@@ -151,5 +164,6 @@ form.addEventListener("submit", (event) => {
 });
 stop.addEventListener("click", () => abort?.abort());
 
+fillFromAddress();
 byId("bench").append(form, results, other.element);
 joinEngine({ place: byId("opener"), opened: ({ own }) => opened(own) });

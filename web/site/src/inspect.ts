@@ -1,5 +1,6 @@
 // The stages of a model between its files and the device, as `tokamak inspect` shows them.
 import type { InspectOptions, Look, View } from "tokamak-web";
+import { selection } from "./address.ts";
 import { byId, h } from "./dom.ts";
 import { type Finder, finder } from "./finder.ts";
 import { showPoster } from "./poster.ts";
@@ -69,7 +70,7 @@ function show({ own: engine, source }: Model<Look>): void {
   const made = tabs("Views of the model", all);
   byId("inspect").replaceChildren(made.list, ...all.map(({ panel }) => panel));
   // Who drops a file wants to see what it is.
-  made.choose(typeof source === "string" || source instanceof URL ? location.hash.slice(1) : "poster");
+  made.choose(typeof source === "string" || source instanceof URL ? selection().name : "poster");
 }
 
 joinLook({ place: byId("opener"), opened: show });

@@ -1,5 +1,6 @@
 // A step of the model on this device, dispatch by dispatch, measured by the device's own clock.
 import type { Engine } from "tokamak-web";
+import { select, selection } from "./address.ts";
 import { byId, h } from "./dom.ts";
 import { showError } from "./shell.ts";
 import { joinEngine } from "./site_model.ts";
@@ -28,8 +29,9 @@ function show(engine: Engine): Panel {
   let drawn: Drawn | null = null;
   let abort: AbortController | null = null;
   let player: ReturnType<typeof setInterval> | undefined;
-  const tokens = number("step-tokens", 1, 1);
-  const depth = number("step-depth", 0, 0);
+  const { values } = selection();
+  const tokens = number("step-tokens", Number(values.get("tokens")) || 1, 1);
+  const depth = number("step-depth", Number(values.get("depth")) || 0, 0);
   const live = h("input", { type: "checkbox", id: "live" });
   const measureButton = h("button", { type: "submit" }, "Measure");
   const play = h("button", { type: "button", class: "quiet", disabled: true }, "Play");
@@ -57,7 +59,9 @@ function show(engine: Engine): Panel {
         const data = await engine.profile({ ...asked(tokens, depth), signal: own.signal });
         if (own.signal.aborted) return;
         if (data.steps.every(({ us }) => us === 0)) return await showCounts("The browser's clock is too coarse for kernels as short as these.");
-        drawn = drawProfile(drawing, data, drawn);
+        const at = drawn ? null : selection().values.get("at");
+        drawn = drawProfile(drawing, data, drawn, (index) => select(drawing, { at: index }));
+        if (at !== null) drawn.select(Number(at));
         play.disabled = false;
         status.textContent = `Measured at ${new Date().toLocaleTimeString()}.`;
       } while (live.checked);
@@ -105,6 +109,7 @@ function show(engine: Engine): Panel {
     event.preventDefault();
     place.querySelector(":scope > .error")?.remove();
     drawing.className = "profile";
+    select(form, { tokens: tokens.value, depth: depth.value });
     void measure();
   });
   // It takes a processor a minute, in which the model answers nobody.
