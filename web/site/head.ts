@@ -55,6 +55,15 @@ function header(current: string): string {
     </header>`;
 }
 
+/** The tags by which a link to the page becomes a card where it is pasted, by the page's own title and description. */
+function card(html: string): string {
+  const title = /<title>(.*?)<\/title>/.exec(html)?.[1];
+  const description = /<meta name="description" content="([^"]*)"/.exec(html)?.[1];
+  if (title === undefined || description === undefined || html.includes("og:title")) return "";
+  const metas = { "og:title": title, "og:description": description, "og:type": "website", "og:site_name": "Tokamak" };
+  return Object.entries(metas).map(([name, content]) => `\n    <meta property="${name}" content="${content}" />`).join("");
+}
+
 const NOSCRIPT = `
       <noscript><p class="error">This page needs JavaScript: the engine is a WebAssembly module that a script of this page runs, in this tab. Nothing is sent anywhere.</p></noscript>`;
 
@@ -77,7 +86,7 @@ export function headOfPages(): Plugin {
         const file = path.slice(path.lastIndexOf("/") + 1);
         const isDocs = file === "docs.html";
         return html
-          .replace("<head>", () => `<head>${head(file === "bench.html", isView(file))}`)
+          .replace("<head>", () => `<head>${head(file === "bench.html", isView(file))}${card(html)}`)
           .replace(/<body[^>]*>/, (body) => `${body}${header(file)}`)
           .replace(/<main id="main"[^>]*>/, (main) => (isDocs ? main : `${main}${NOSCRIPT}`));
       },
