@@ -98,6 +98,9 @@ test("a call is a card with its arguments, whose answer is accepted or typed, an
   await expect(page.locator("#own-tools-hint")).toContainText("Not offered: ");
   await own.fill('[{"name": "weather", "description": "The weather of a city."}]');
   await expect(page.locator("#own-tools-hint")).toHaveText("Offered too: weather.");
+  await page.locator("aside .panel > summary").click();
+  await page.getByLabel("Presence penalty").fill("0.5");
+  await page.locator("aside .panel > summary").click();
   await page.locator("#message").fill("What is (2 + 3) * 4, and the weather in Ulm?");
   await page.locator("#message").press("Enter");
 
@@ -109,7 +112,7 @@ test("a call is a card with its arguments, whose answer is accepted or typed, an
   await checkLooks(page, "chat-tools");
   await sum.getByRole("button", { name: "Accept" }).press("Enter");
   await expect(sum).toContainText("gives 20");
-  expect(await asked()).toHaveLength(1); // the other call waits
+  expect(await asked()).toMatchObject([{ presence_penalty: 0.5 }]); // the other call waits
   await page.reload(); // which keeps the calls
   await expect(page.locator("#message")).toBeEnabled();
   await expect(sum).toContainText("gives 20");
