@@ -40,8 +40,10 @@ function draw(name: string, place: string, state: string, isBusy: boolean): void
   const element = line();
   if (!element) return;
   element.toggleAttribute("data-busy", isBusy);
+  // A phone has room for the speed alone.
+  const [, word = "", speed = state] = /^(ready, )(.*)$/.exec(state) ?? [];
   element.title = `${name}${place && ` on ${place}`}: ${state}`;
-  element.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, name), place && h("span", { class: "place" }, `on ${place}`), h("span", { class: "state" }, state));
+  element.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, name), place && h("span", { class: "place" }, `on ${place}`), h("span", { class: "state" }, word && h("span", { class: "word" }, word), speed));
 }
 
 /** A model is being opened; `share` of that is there. */
