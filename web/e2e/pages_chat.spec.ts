@@ -20,7 +20,7 @@ test("a conversation is held by keyboard, and is there after a reload", async ({
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   await talk(page, server.address);
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("12");
   await page.getByLabel("Temperature").fill("0");
   await page.keyboard.press("Tab");
@@ -66,7 +66,7 @@ test("an image goes with a message to a model that sees, and is there after a re
   };
   const attached = page.getByRole("list", { name: "Images for the next message" });
   await expect(page.locator("#model-status")).toContainText("on the processor");
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("8");
   await page.getByLabel("Temperature").fill("0");
   await choose("shapes.png");
@@ -117,7 +117,7 @@ test("a second opening that fails or is stopped leaves the first model at work",
   const page = await context.newPage();
   await talk(page, server.address);
   const status = page.locator("#model-status");
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("5");
   const answers = page.locator(".turn.assistant");
   const ask = async (count: number) => {
@@ -151,7 +151,7 @@ test("a second opening that fails or is stopped leaves the first model at work",
 test("two tabs have one conversation, and leaving a page loses nothing of it", async ({ context, server }) => {
   const page = await context.newPage();
   await talk(page, server.address);
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("5");
   const send = async (tab: Page, text: string) => {
     await tab.locator("#message").fill(text);
@@ -181,7 +181,7 @@ test("two tabs have one conversation, and leaving a page loses nothing of it", a
   await expect(page.locator(".turn.user .text").last()).toHaveText("Third");
   const cut = (await page.locator(".turn.assistant").last().locator(".text").textContent())!.trim();
   expect(cut.length).toBeGreaterThan(1);
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("9");
   await page.getByRole("button", { name: "Continue" }).press("Enter");
   await expect(page.locator(".compose .status")).toContainText("9 tokens");
@@ -256,7 +256,7 @@ test("an answer's reasoning is folded, its code copied, its links open elsewhere
 test("words stand with their probabilities, and an answer goes on from another one", async ({ context, server }) => {
   const page = await context.newPage();
   await page.goto(`${server.address}chat.html?cpu&selfTest=0`);
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Words by their probability").check();
   await page.getByLabel("Longest answer").fill("16");
   await page.getByRole("button", { name: "Wild" }).click();

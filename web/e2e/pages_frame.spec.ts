@@ -22,6 +22,18 @@ test("nothing moves while the pages come to life on a phone", async ({ context, 
   for (const [name, shift] of Object.entries(shifts)) expect(shift, name).toBeLessThanOrEqual(0.1);
 });
 
+test("a link to any page has a card where it is pasted", async ({ request, server }) => {
+  const titles: string[] = [];
+  for (const name of ["index", "chat", "listen", "memory", "timeline", "kernels", "inspect", "validate", "bench", "docs", "docs/browser"]) {
+    const html = await (await request.get(`${server.address}${name}.html`)).text();
+    const [, title = ""] = /property="og:title" content="([^"]+)"/.exec(html) ?? [];
+    expect(html, name).toMatch(/property="og:description" content="[^"]{20,}"/);
+    titles.push(title);
+  }
+  expect(titles).not.toContain("");
+  expect(new Set(titles).size, titles.join("; ")).toBe(titles.length);
+});
+
 test("a browser that keeps nothing shows the page, changes colours and answers", async ({ context, server }) => {
   const errors: string[] = [];
   await context.addInitScript(() => {
@@ -35,7 +47,7 @@ test("a browser that keeps nothing shows the page, changes colours and answers",
   await page.goto(`${server.address}chat.html?cpu&model=${server.address}talking/`);
   await page.getByRole("button", { name: "Light or dark colours" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-scheme", "dark");
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("5");
   await page.locator("#message").fill("Hello"); // before the model is open
   await page.keyboard.press("Enter");

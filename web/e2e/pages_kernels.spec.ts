@@ -85,7 +85,7 @@ test("kernels: for a device that is not here", async ({ open }) => {
   const chosen = async () => (await needs.allTextContents()).join("\n");
   const choose = async (title: RegExp, name: RegExp) => {
     await page.getByLabel("Device").selectOption(await page.getByLabel("Device").locator("option", { hasText: title }).getAttribute("value"));
-    await expect(page.locator("#model-status")).toContainText(name);
+    await expect(page.locator("#device .status")).toContainText(name);
   };
   await choose(/^no features/, /on an assumed device \(none\)/);
   await expect.poll(() => page.getByRole("listbox").getByRole("option").count()).toBeGreaterThan(5);

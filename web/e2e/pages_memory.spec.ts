@@ -81,7 +81,7 @@ test("a chat is told what the memory knows, and shows where that is from", async
   await expect(documents(page)).toHaveCount(1);
 
   await page.goto(`${server.address}chat.html?cpu&selfTest=0&model=${server.address}talking/`);
-  await page.locator("aside summary").press("Enter");
+  await page.locator("aside .panel > summary").press("Enter");
   await page.getByLabel("Longest answer").fill("4");
   await page.getByRole("checkbox", { name: "Memory" }).focus();
   await page.keyboard.press("Space");

@@ -15,6 +15,7 @@ test("timeline: draws a step, goes through it by keyboard, plays", async ({ open
   const page = await open("timeline", async (made) => {
     await answer(made, [{ verb: "profile", result: RECORDED }]);
   });
+  await page.getByRole("button", { name: "Measure" }).click(); // on the processor not by itself
   const track = page.getByRole("listbox", { name: "Dispatches of the step" });
   await expect(track.getByRole("option")).toHaveCount(steps.length);
   expect(await page.title()).toContain("Timeline");
@@ -55,8 +56,18 @@ test("timeline: counts where there is no clock", async ({ open }) => {
   const page = await open("timeline", async (made) => {
     await answer(made, [{ verb: "profile", error: { code: "unsupported", message } }]);
   });
+  await expect(page.getByText("On the processor a measurement takes a minute or more")).toBeVisible();
+  await page.getByRole("button", { name: "Measure" }).click();
   await expect(page.getByText(message)).toBeVisible();
   await expect(page.getByRole("heading", { name: "prefill: 21 dispatches for up to 512 tokens" })).toBeVisible();
   await expect(page.getByRole("cell", { name: "rms_norm.cpu.vectors", exact: true }).first()).toBeVisible();
   await checkLooks(page, "timeline-counts");
+});
+
+test("timeline: a clock that is too coarse gives counts, and no shares of nothing", async ({ open }) => {
+  const steps = RECORDED.steps.map((step) => ({ ...step, us: 0 }));
+  const page = await open("timeline", (made) => answer(made, [{ verb: "profile", result: { ...RECORDED, steps } }]));
+  await page.getByRole("button", { name: "Measure" }).click();
+  await expect(page.getByText("The browser's clock is too coarse for kernels as short as these.")).toBeVisible();
+  await expect(page.locator("#profile")).not.toContainText("NaN");
 });

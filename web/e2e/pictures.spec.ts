@@ -49,10 +49,10 @@ test("chat", async ({ context, server }) => {
   const page = await context.newPage();
   await page.goto(`${server.address}chat.html?cpu`);
   await expect(page.locator("#model-status")).toContainText("on the processor");
-  await page.locator("aside summary").click();
+  await page.locator("aside .panel > summary").click();
   await page.getByLabel("Longest answer").fill("120");
   await page.getByLabel("Temperature").fill("0");
-  await page.locator("aside summary").click();
+  await page.locator("aside .panel > summary").click();
   await page.locator("#message").fill("Tell me a story about a fox.");
   await page.keyboard.press("Enter");
   await expect(page.locator(".compose .status")).toContainText("first after");
@@ -141,6 +141,7 @@ test("kernels", async ({ context, server }) => {
 test("timeline", async ({ open }) => {
   const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "data/profile.json"), "utf8")) as object;
   const page = await open("timeline", (made) => answer(made, [{ verb: "profile", result: recorded }]));
+  await page.getByRole("button", { name: "Measure" }).click();
   const track = page.getByRole("listbox", { name: "Dispatches of the step" });
   await track.focus();
   await page.keyboard.press("Home");

@@ -74,7 +74,7 @@ test("the chat page says that the engine has stopped, and finishes the answer", 
   const page = await context.newPage();
   await prepare(page);
   await page.goto(`${server.address}chat.html?cpu&model=${server.address}talking/`);
-  await page.locator("aside summary").click();
+  await page.locator("aside .panel > summary").click();
   await page.getByLabel("Longest answer").fill("30");
   await page.getByLabel("Temperature").fill("0");
   await expect(page.locator("#model-status")).toContainText("on the processor"); // its Worker is there

@@ -197,6 +197,7 @@ export function docs(root: string): Plugin {
       const filled = (text: string, title: string, menu: string, html: string) =>
         text
           .replace("<title>Docs", () => `<title>${escaped(title)}`)
+          .replace('og:title" content="Docs', () => `og:title" content="${escaped(title)}`)
           .replace("<!--contents-->", () => menu)
           .replace("<!--text-->", () => html);
       for (const { page, title, html } of made) {

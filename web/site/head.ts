@@ -23,11 +23,11 @@ const policy = (isBench: boolean) => [
   "form-action 'none'",
 ].join("; ");
 
-const head = (isBench: boolean) => `
+const head = (isBench: boolean, isView: boolean) => `
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta http-equiv="Content-Security-Policy" content="${policy(isBench)}" />
-    <script>${SCHEME}</script>
+    <script>${SCHEME}</script>${isView ? '\n    <script type="module" src="./src/site.ts"></script>' : ""}
     <link rel="stylesheet" href="./src/style.css" />
     <link rel="manifest" href="./manifest.webmanifest" />
     <link rel="icon" href="./icon.svg" />`;
@@ -35,6 +35,9 @@ const head = (isBench: boolean) => `
 const TORUS = '<img src="./icon.svg" width="24" height="24" alt="" />';
 /** The place that the skip link leads to, where it is not the page's text. */
 const PLACES: Record<string, string> = { "chat.html": "message" };
+
+/** The pages that are views of one document; src/router.ts has their scripts. */
+const isView = (file: string) => file === "index.html" || GROUPS.some(({ label, pages }) => label !== "Read" && pages.some((page) => page.file === file));
 
 function link({ file, title }: PageLink, current: string): string {
   return `<a href="./${file}"${file === current ? ' aria-current="page"' : ""}>${title}</a>`;
@@ -47,8 +50,18 @@ function header(current: string): string {
     <header>
       <a class="brand" href="./">${TORUS}Tokamak</a>
       <nav aria-label="Pages">${groups.join("")}</nav>
+      <p class="engine" id="engine"></p>
       <button type="button" class="quiet scheme" aria-label="Light or dark colours">◐</button>
     </header>`;
+}
+
+/** The tags by which a link to the page becomes a card where it is pasted, by the page's own title and description. */
+function card(html: string): string {
+  const title = /<title>(.*?)<\/title>/.exec(html)?.[1];
+  const description = /<meta name="description" content="([^"]*)"/.exec(html)?.[1];
+  if (title === undefined || description === undefined || html.includes("og:title")) return "";
+  const metas = { "og:title": title, "og:description": description, "og:type": "website", "og:site_name": "Tokamak" };
+  return Object.entries(metas).map(([name, content]) => `\n    <meta property="${name}" content="${content}" />`).join("");
 }
 
 const NOSCRIPT = `
@@ -73,7 +86,7 @@ export function headOfPages(): Plugin {
         const file = path.slice(path.lastIndexOf("/") + 1);
         const isDocs = file === "docs.html";
         return html
-          .replace("<head>", () => `<head>${head(file === "bench.html")}`)
+          .replace("<head>", () => `<head>${head(file === "bench.html", isView(file))}${card(html)}`)
           .replace(/<body[^>]*>/, (body) => `${body}${header(file)}`)
           .replace(/<main id="main"[^>]*>/, (main) => (isDocs ? main : `${main}${NOSCRIPT}`));
       },

@@ -1,5 +1,6 @@
 // Requests for texts and for vectors, and what tokenizer and template make of a text.
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "apps/web/fields.h"
@@ -81,6 +82,26 @@ Result<Json> chat_of(Fields& fields) {
   return chat;
 }
 
+/// {"ID": bias}
+Result<std::vector<std::pair<uint32_t, float>>> logit_bias(const Json* given) {
+  std::vector<std::pair<uint32_t, float>> out;
+  if (given == nullptr) return out;
+  const auto refused = [&] {
+    return fail(ErrorCode::kUsage,
+                "\"logitBias\" is {}, expected an object of token ids and numbers.", shown(*given));
+  };
+  if (!given->is_object()) return refused();
+  for (const auto& [name, bias] : given->as_object()) {
+    uint32_t id = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (error != std::errc{} || end != name.data() + name.size() || !bias.is_number()) {
+      return refused();
+    }
+    out.emplace_back(id, float(bias.as_number()));
+  }
+  return out;
+}
+
 Result<TextRequest> text_request(const Json& options) {
   TextRequest request;
   Fields fields(options);
@@ -88,6 +109,7 @@ Result<TextRequest> text_request(const Json& options) {
   fields.find("images");  // image_files() reads them
   if (!chat.is_null()) request.chat_variables = chat.dump();
   if (const Json* schema = fields.find("jsonSchema")) request.json_schema = schema->dump();
+  TOK_TRY(request.logit_bias, logit_bias(fields.find("logitBias")));
   std::optional<uint32_t> logprobs;
   fields.take("prompt", request.prompt)
       .take("ids", request.ids)
@@ -98,6 +120,8 @@ Result<TextRequest> text_request(const Json& options) {
       .take("minP", request.min_p)
       .take("typicalP", request.typical_p)
       .take("repetitionPenalty", request.repetition_penalty)
+      .take("presencePenalty", request.presence_penalty)
+      .take("frequencyPenalty", request.frequency_penalty)
       .take("seed", request.seed)
       .take("stop", request.stop)
       .take("grammar", request.grammar)
@@ -113,8 +137,9 @@ Result<TextRequest> text_request(const Json& options) {
 }  // namespace
 
 /// {prompt | ids | messages[, tools, variables], maxTokens, temperature, topK, topP, minP,
-/// typicalP, repetitionPenalty, seed, stop, grammar, jsonSchema, regex, logprobs, priority, images}
-/// -> {request}. Images are parts of messages as in OpenAI's chats, or such parts in `images`.
+/// typicalP, repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, stop, grammar,
+/// jsonSchema, regex, logprobs, priority, images} -> {request}. Images are parts of messages as in
+/// OpenAI's chats, or such parts in `images`.
 Result<Json> generate(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const TextRequest asked, text_request(options));

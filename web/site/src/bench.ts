@@ -1,11 +1,12 @@
 // The page that measures how fast a model runs, and shows it only where the results are right.
-import { type BenchOptions, type BenchReport, type Engine, open } from "tokamak-web";
+import type { BenchOptions, BenchReport, Engine } from "tokamak-web";
+import { select, selection } from "./address.ts";
 import { beside } from "./beside.ts";
 import { TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
-import { mountOpener } from "./opener.ts";
 import { savePicture } from "./picture.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine } from "./site_model.ts";
 
 /** Weights of more bytes than this take the CPU long to compare with. */
 const SMALL = 100e6;
@@ -56,6 +57,14 @@ const form = h(
   bar,
   status,
 );
+
+/** The fields that the address may set. */
+const FIELDS = { prompts, generate, depths, repetitions };
+
+/** The address has what differs from the page's own values. */
+function fillFromAddress(): void {
+  for (const [name, { input }] of Object.entries(FIELDS)) input.value = selection().values.get(name) ?? input.value;
+}
 
 const other = beside(() => {
   const asked = chosen();
@@ -144,6 +153,10 @@ function opened(found: Engine): void {
   if (found.model.embeds) status.textContent = "This model gives vectors; there is nothing to generate.";
 }
 
+form.addEventListener("input", () => {
+  const changed = Object.entries(FIELDS).map(([name, { input }]) => [name, input.value === input.defaultValue ? undefined : input.value]);
+  select(form, Object.fromEntries(changed) as Record<string, string | undefined>);
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const options = chosen();
@@ -151,6 +164,6 @@ form.addEventListener("submit", (event) => {
 });
 stop.addEventListener("click", () => abort?.abort());
 
-startPage();
+fillFromAddress();
 byId("bench").append(form, results, other.element);
-void mountOpener(open, opened).start();
+joinEngine({ place: byId("opener"), opened: ({ own }) => opened(own) });

@@ -6,6 +6,7 @@ import { bytes, figure, seconds } from "./numbers.ts";
 import { OTHERS, type Other, type Runner, Stopwatch, type Timing } from "./others.ts";
 import { commonLength, modelOf } from "./same_model.ts";
 import { showError } from "./shell.ts";
+import { loadedAs } from "./view.ts";
 
 const PROMPT = "Write a long story about a small robot that learns to paint.";
 /** The model whose builds the other engines name first. */
@@ -76,6 +77,7 @@ export function beside(asked: () => Asked | null): Beside {
   const model = h("input", { id: "other-model", autocomplete: "off", spellcheck: "false", "aria-describedby": "other-about" });
   const about = h("p", { class: "hint", id: "other-about" });
   const button = h("button", { type: "submit", disabled: true }, "Load and compare");
+  const reload = h("button", { type: "button", onclick: () => location.reload() }, "Load this page anew");
   const status = h("p", { class: "status", role: "status" });
   const results = h("div", { id: "compared" });
   const form = h(
@@ -88,7 +90,7 @@ export function beside(asked: () => Asked | null): Beside {
       h("div", { class: "setting" }, h("label", { for: "our-model" }, "Model of Tokamak"), our),
       h("div", { class: "setting" }, h("label", { for: "other" }, "Engine"), which),
       h("div", { class: "setting" }, h("label", { for: "other-model" }, "Model"), model, about)),
-    h("div", { class: "row" }, button),
+    h("div", { class: "row" }, ...(loadedAs === "bench.html" ? [button] : [reload, h("span", { class: "hint" }, "Other pages of this site may not fetch another engine's code; this one may once it is loaded by itself.")])),
     status,
   );
   const chosen = (): Other => OTHERS[which.value]!;

@@ -1,32 +1,35 @@
 // The chat page: conversations with the open model, kept in this browser.
-import { type Engine, type Logprob, type Run, open } from "tokamak-web";
+import type { Engine, Logprob, Run } from "tokamak-web";
 import { type AnswerView, answerView } from "./answer_view.ts";
 import { BUILTIN, settings as asked } from "./asked.ts";
+import { resultText } from "./answer_result.ts";
 import { attachments } from "./attachments.ts";
 import { chatMemory } from "./chat_memory.ts";
+import { chatTools, runWithTools } from "./chat_tools.ts";
 import { conversationList } from "./conversation_list.ts";
-import { type Conversation, type Turn, all, asMarkdown, create, keep, onChange, read } from "./conversations.ts";
+import { type Conversation, type Turn, all, asMarkdown, create, keep, onChange, openCalls, read } from "./conversations.ts";
 import { byId, download, h } from "./dom.ts";
 import { follower } from "./follow.ts";
 import { forget, keep as keepText, kept } from "./kept.ts";
 import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
-import { figure, seconds } from "./numbers.ts";
-import { mountOpener } from "./opener.ts";
+import { figure } from "./numbers.ts";
 import { begin } from "./prompts.ts";
 import { sampling } from "./sampling.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine, type Model } from "./site_model.ts";
 import { ALTERNATIVES, type TokenOfAnswer, tokenView, tokensOf } from "./token_view.ts";
-import { type TurnActions, turnElement, welcome } from "./turns.ts";
+import { type TurnActions, turnElements, welcome } from "./turns.ts";
 
 const DEFAULT_TOKENS = 512;
 /** Between two times that Markdown is laid out while an answer streams, and that the answer is kept, in milliseconds. */
-const REDRAW_MS = 50;
-const KEEP_MS = 1000;
+const [REDRAW_MS, KEEP_MS] = [50, 1000];
 const DRAFT = "tokamak.draft";
 
+const place = byId("chat");
 const settings = sampling();
 const attached = attachments();
-const memory = chatMemory(asked().options, (error) => showError(byId("chat"), error));
+const tools = chatTools();
+const memory = chatMemory(asked().options, (error) => showError(place, error));
 let engine: Engine | null = null;
 /** The conversation and the run of the answer that is under way. */
 let writing: { conversation: Conversation; run: Run | null } | null = null;
@@ -42,7 +45,7 @@ const log = h("div", { class: "log", role: "region", "aria-label": "Conversation
 const spoken = h("p", { class: "visually-hidden", "aria-live": "polite" });
 const input = h("textarea", { id: "message", rows: 3, placeholder: "The model is opened; type meanwhile." });
 const send = h("button", { type: "submit" }, "Send");
-const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
+const stop = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => writing?.run?.cancel() }, "Stop");
 const speed = h("p", { class: "status", role: "status" });
 const form = h("form", { class: "compose" });
 const follow = follower(log, form);
@@ -56,12 +59,18 @@ const actions: TurnActions = {
     void answer();
   },
   goOn: () => void answer(current.turns.at(-1)),
+  answerCall: (call, content) => {
+    current.turns.push({ role: "tool", content, call: call.id });
+    keepIt(current);
+    drawLog();
+    if (openCalls(current).length === 0) answerSoon();
+  },
 };
 
 function drawLog(): void {
   const { turns } = current;
   if (turns.length === 0) log.replaceChildren(welcome(ask, isStoryteller));
-  else log.replaceChildren(...turns.map((turn, index) => turnElement(turn, index, index === turns.length - 1, actions)));
+  else log.replaceChildren(...turnElements(turns, actions));
   showTokens();
 }
 
@@ -97,7 +106,7 @@ function changedElsewhere(id: string): void {
 
 function keepIt(conversation: Conversation): void {
   conversation.changed = Date.now();
-  if (!keep(conversation)) showError(byId("chat"), new Error("This browser keeps no more conversations; this one ends with the tab."));
+  if (!keep(conversation)) showError(place, new Error("This browser keeps no more conversations; this one ends with the tab."));
 }
 
 function edit(index: number): void {
@@ -144,14 +153,18 @@ async function answer(cut?: Turn): Promise<void> {
   busy();
   try {
     const turns = cut && turn.content !== "" ? conversation.turns : await withMemory(own, conversation.turns.slice(0, -1), turn);
-    const wantsTokens = settings.wantsTokens();
+    const offered = cut || !own.model.hasTemplate ? [] : tools.offered();
+    const wantsTokens = settings.wantsTokens() && offered.length === 0;
     const before = turn.content;
-    writing.run = await begin(own, turns, { maxTokens: DEFAULT_TOKENS, ...settings.values(), ...(wantsTokens && { logprobs: ALTERNATIVES }) });
+    const values = { maxTokens: DEFAULT_TOKENS, ...settings.values() };
+    writing.run = offered.length > 0
+      ? await runWithTools(own, turns, { ...values, tools: offered }, turn)
+      : await begin(own, turns, { ...values, ...(wantsTokens && { logprobs: ALTERNATIVES }) });
     const { ids, logprobs } = await stream(writing.run, turn, conversation, view);
     if (wantsTokens) tokensOfTurns.set(turn, { before, tokens: await tokensOf(own, ids, logprobs) });
   } catch (error) {
-    if (turn.content === "") conversation.turns = conversation.turns.filter((one) => one !== turn);
-    showError(byId("chat"), error);
+    if (turn.content === "" && !turn.calls) conversation.turns = conversation.turns.filter((one) => one !== turn);
+    showError(place, error);
   } finally {
     writing = null;
     busy();
@@ -190,11 +203,7 @@ async function stream(run: Run, turn: Turn, conversation: Conversation, view: An
   }
   const result = await run.result;
   if (result.finish !== "cancelled" && result.finish !== "length") delete turn.unfinished;
-  const rate = result.decodeSeconds > 0 ? `, ${figure((result.tokens - 1) / result.decodeSeconds)} tokens/s` : "";
-  const reused = result.cachedTokens > 0 ? `, ${result.cachedTokens} of them kept from before` : "";
-  speed.textContent =
-    `${result.tokens} tokens${rate}; first after ${seconds((first - started) / 1000)}; ` +
-    `prompt of ${result.promptTokens} tokens${reused}. ${{ end: "", stop: "", length: "The answer was cut at its longest.", context: "The context is full.", cancelled: "Stopped.", grammar: "" }[result.finish]}`;
+  speed.textContent = resultText(result, (first - started) / 1000);
   spoken.textContent = turn.content.slice(said);
   return { ids: result.ids, logprobs };
 }
@@ -207,7 +216,7 @@ function busy(): void {
 /** Sends a question; before the model is open it waits for it. */
 async function ask(content: string): Promise<void> {
   if (content === "" || writing || isWaiting) return;
-  byId("chat").querySelector(":scope > .error")?.remove();
+  place.querySelector(":scope > .error")?.remove();
   const turn: Turn = { role: "user", content };
   current.turns.push(turn);
   input.value = "";
@@ -220,14 +229,15 @@ async function ask(content: string): Promise<void> {
   drawLog();
   list.draw(current);
   follow.toEnd();
-  if (engine) answerWaiting();
-  else speed.textContent = "Sent once the model is open.";
+  answerSoon();
 }
 
-function answerWaiting(): void {
-  isWaiting = false;
+/** Has the model answer, once there is one. */
+function answerSoon(): void {
+  isWaiting = engine === null;
   busy();
-  void answer();
+  if (isWaiting) speed.textContent = "Sent once the model is open.";
+  else void answer();
 }
 
 function composed(): HTMLElement {
@@ -246,8 +256,7 @@ function composed(): HTMLElement {
     event.preventDefault();
     form.requestSubmit();
   });
-  stop.addEventListener("click", () => writing?.run?.cancel());
-  addEventListener("keydown", ({ key }) => key === "Escape" && writing?.run?.cancel());
+  addEventListener("keydown", ({ key }) => key === "Escape" && form.isConnected && writing?.run?.cancel());
   addEventListener("pagehide", () => writing && keepIt(writing.conversation));
   return form;
 }
@@ -258,13 +267,12 @@ function page(): HTMLElement {
     show(create());
     input.focus();
   });
-  const exported = h("button", { type: "button", class: "quiet" }, "Export");
-  exported.addEventListener("click", () => download("conversation.md", asMarkdown(current), "text/markdown"));
-  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list.element, memory.element, settings.element);
+  const exported = h("button", { type: "button", class: "quiet", onclick: () => download("conversation.md", asMarkdown(current), "text/markdown") }, "Export");
+  const side = h("aside", { "aria-label": "Conversations" }, h("div", { class: "row" }, fresh, exported), list.element, memory.element, tools.element, settings.element);
   return h("div", { class: "chat" }, h("div", { class: "talk" }, log, spoken, composed()), side);
 }
 
-function opened(own: Engine, name: string): void {
+function opened({ own, name }: Model<Engine>): void {
   engine = own;
   isStoryteller = name === BUILTIN;
   settings.recommend(own.defaults);
@@ -276,8 +284,8 @@ function opened(own: Engine, name: string): void {
     ? "Say something; Enter sends, Shift and Enter begins a new line."
     : hears ? "This model writes down what it hears: see Listen." : "This model makes vectors, not texts.";
   if (current.turns.length === 0) drawLog();
-  if (able && isWaiting) answerWaiting();
-  if (able && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
+  if (able && isWaiting) answerSoon();
+  if (able && form.isConnected && matchMedia("(pointer: fine)").matches) input.focus({ preventScroll: true });
 }
 
 /** There is no model: what was typed stays, and waits for the next one. */
@@ -286,8 +294,7 @@ function closed(): void {
   input.placeholder = "No model is open; choose one above.";
 }
 
-startPage();
-byId("chat").append(page());
+place.append(page());
 show(all()[0] ?? create());
 onChange(changedElsewhere);
-void mountOpener(open, opened, { claims: attached.add, closed }).start();
+joinEngine({ place: byId("opener"), opened, isEager: true, claims: attached.add, closed });

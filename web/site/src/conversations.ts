@@ -1,11 +1,17 @@
 // Conversations, kept in the browser: in localStorage, since they are short texts, one entry each; their images lie beside them
 // (kept_images.ts). Several tabs may have the same one open: what another tab has added since is never written over.
+import type { ToolCall } from "tokamak-web";
 import { forget, keep as keepText, kept, keptKeys } from "./kept.ts";
 import { forgetImages } from "./kept_images.ts";
 
 export interface Turn {
-  role: "user" | "assistant";
+  /** `tool`: what a call of the answer before it has given. */
+  role: "user" | "assistant" | "tool";
   content: string;
+  /** The functions that an answer calls. */
+  calls?: ToolCall[];
+  /** The id of the call that a turn of the role `tool` answers. */
+  call?: string;
   /** By the numbers that kept_images.ts knows them by. */
   images?: string[];
   /** The text before the question of an answer, and its sources. */
@@ -91,6 +97,16 @@ export async function forgetImagesOf({ turns }: Conversation): Promise<void> {
   await forgetImages(idsOf(turns).filter((id) => !used.has(id)));
 }
 
+/** The calls of the last answer that wait for what they give. */
+export function openCalls({ turns }: Conversation): ToolCall[] {
+  const last = turns.findLastIndex(({ role }) => role === "assistant");
+  const answered = new Set(turns.slice(last + 1).map(({ call }) => call));
+  return (turns[last]?.calls ?? []).filter(({ id }) => !answered.has(id));
+}
+
+const WHO: Record<Turn["role"], string> = { user: "You", assistant: "Model", tool: "Function" };
+
 export function asMarkdown({ turns }: Conversation): string {
-  return turns.map(({ role, content, images = [] }) => `**${role === "user" ? "You" : "Model"}:**\n\n${images.map(() => "(An image.)\n\n").join("")}${content}\n`).join("\n");
+  const called = ({ calls = [] }: Turn) => calls.map(({ name, arguments: values }) => `\n\n\`${name}(${JSON.stringify(values)})\``).join("");
+  return turns.map((turn) => `**${WHO[turn.role]}:**\n\n${(turn.images ?? []).map(() => "(An image.)\n\n").join("")}${turn.content}${called(turn)}\n`).join("\n");
 }

@@ -1,6 +1,6 @@
 // The pages of the documentation: the search, the list of pages, and the example that can be run.
 import { byId, h } from "./dom.ts";
-import { exampleOf, makeRunnable } from "./run_example.ts";
+import { exampleOf, makeRunnable, ownEngine } from "./run_example.ts";
 import { mountSearch } from "./search.ts";
 import { keepOffline, showError, startPage } from "./shell.ts";
 
@@ -32,7 +32,8 @@ if ("serviceWorker" in navigator) {
   contents.append(h("p", {}, button));
 }
 
+const opened = ownEngine(base);
 for (const code of document.querySelectorAll<HTMLElement>("pre > code.language-js")) {
   const example = exampleOf(code.textContent ?? "");
-  if (example && code.parentElement) makeRunnable(code.parentElement, base, example);
+  if (example && code.parentElement) makeRunnable(code.parentElement, opened, example);
 }

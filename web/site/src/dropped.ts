@@ -8,11 +8,11 @@ export interface Dropped {
 
 /**
  * While files are over the page its root says so; `take` gets what is dropped, or why it is nothing, unless `claims`
- * has taken the files.
+ * has taken the files. That holds as long as `panel` is shown.
  */
-export function takeDrops(take: (dropped: Promise<Dropped>) => void, claims: (files: File[]) => boolean = () => false): void {
+export function takeDrops(panel: HTMLElement, take: (dropped: Promise<Dropped>) => void, claims: (files: File[]) => boolean = () => false): void {
   const over = (is: boolean) => document.documentElement.toggleAttribute("data-dropping", is);
-  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+  const hasFiles = (event: DragEvent) => panel.isConnected && (event.dataTransfer?.types.includes("Files") ?? false);
   addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();

@@ -1,9 +1,11 @@
 // The stages of a model between its files and the device, as `tokamak inspect` shows them.
-import { type InspectOptions, type Look, type View, look } from "tokamak-web";
+import type { InspectOptions, Look, View } from "tokamak-web";
+import { selection } from "./address.ts";
 import { byId, h } from "./dom.ts";
 import { type Finder, finder } from "./finder.ts";
-import { mountOpener } from "./opener.ts";
-import { showError, startPage } from "./shell.ts";
+import { showPoster } from "./poster.ts";
+import { showError } from "./shell.ts";
+import { type Model, joinLook } from "./site_model.ts";
 import { type Tab, tabs } from "./tabs.ts";
 import { templatePreview } from "./template.ts";
 import { tokenPlayground } from "./tokens.ts";
@@ -55,18 +57,20 @@ function lazyTab(id: string, title: string, panel: HTMLElement, make: () => void
   return { id, title, panel, shown };
 }
 
-function show(engine: Look): void {
+function show({ own: engine, source }: Model<Look>): void {
+  const poster = h("section");
   const tokens = h("section");
   const template = h("section");
   const all = [
     ...VIEWS.map((view) => viewTab(view, engine)),
+    lazyTab("poster", "Poster", poster, () => void showPoster(poster, engine).catch((error: unknown) => showError(poster, error))),
     lazyTab("tokens", "Tokens", tokens, () => tokenPlayground(tokens, engine)),
     lazyTab("template", "Chat template", template, () => templatePreview(template, engine)),
   ];
   const made = tabs("Views of the model", all);
   byId("inspect").replaceChildren(made.list, ...all.map(({ panel }) => panel));
-  made.choose(location.hash.slice(1));
+  // Who drops a file wants to see what it is.
+  made.choose(typeof source === "string" || source instanceof URL ? selection().name : "poster");
 }
 
-startPage();
-void mountOpener(look, show).start();
+joinLook({ place: byId("opener"), opened: show });

@@ -1,5 +1,5 @@
 // Every WGSL kernel of the engine, and what the open model does with it.
-import { type Look, look } from "tokamak-web";
+import { type Look, type LookOptions, look } from "tokamak-web";
 import { byId, h } from "./dom.ts";
 import { type Compiler, openCompiler } from "./kernels/compile.ts";
 import { type Catalogue, type Kernel, catalogueOf } from "./kernels/data.ts";
@@ -8,8 +8,9 @@ import { kernelDetail } from "./kernels/detail.ts";
 import { type KernelList, kernelList } from "./kernels/list.ts";
 import { seconds } from "./numbers.ts";
 import { settings } from "./asked.ts";
-import { mountOpener } from "./opener.ts";
-import { showError, startPage } from "./shell.ts";
+import { placeOf, progressText } from "./opening.ts";
+import { showError } from "./shell.ts";
+import { joinLook, type Model } from "./site_model.ts";
 
 /** The texts of a kernel, one for each kind of operands that the model gives it. */
 async function textsOf(kernel: Kernel, engine: Look): Promise<Set<string>> {
@@ -85,24 +86,57 @@ function compilePanel(engine: Look, catalogue: Catalogue, list: KernelList): HTM
   return panel;
 }
 
-/** The model is looked at again for another device. */
-const device = deviceChoice(() => void panel.start());
+/** The site's model, and how it is looked at for a device that is not here. */
+let model: Model<Look> | null = null;
+let assumed: Look | null = null;
+let abort: AbortController | null = null;
 
-async function show(engine: Look): Promise<void> {
-  // The processor runs no WGSL: the texts are shown for a device that is common, unless the address asks for the processor.
-  if (engine.adapter.backend === "cpu" && settings().options.backend === undefined && device.assume()) return panel.start();
-  const catalogue = await catalogueOf(engine);
-  const detail = kernelDetail(engine, catalogue);
-  const list = kernelList(catalogue.kernels, detail.show);
-  byId("kernels").replaceChildren(compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
+const place = byId("kernels");
+const status = h("p", { class: "status", role: "status" });
+const device = deviceChoice(() => void show());
+
+/** The model as it would run on the device that is chosen. */
+async function lookedAt({ own, source }: Model<Look>, signal: AbortSignal): Promise<Look> {
+  const chosen = device.device();
+  status.textContent = "";
+  if (!chosen) return own;
+  const { backend: _, ...asked } = settings().options;
+  const onProgress: LookOptions["onProgress"] = (progress) => (status.textContent = `${progressText(progress)} …`);
+  const found = await look(source, { ...asked, device: chosen, signal, onProgress });
+  await assumed?.close();
+  assumed = found;
+  status.textContent = `${found.model.name} on ${placeOf(found.adapter)}.`;
+  return found;
 }
 
-startPage();
-const panel = mountOpener(look, (engine) => void show(engine).catch((error: unknown) => showError(byId("kernels"), error)), {
-  options: () => {
-    const assumed = device.device();
-    return assumed ? { device: assumed } : {};
+async function draw(own: Model<Look>, signal: AbortSignal): Promise<void> {
+  // The processor runs no WGSL: the texts are shown for a device that is common, unless the address asks for the processor.
+  if (own.own.adapter.backend === "cpu" && settings().options.backend === undefined) device.assume();
+  const engine = await lookedAt(own, signal);
+  const catalogue = await catalogueOf(engine);
+  if (signal.aborted) return;
+  const detail = kernelDetail(engine, catalogue);
+  const list = kernelList(catalogue.kernels, detail.show);
+  place.replaceChildren(compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
+}
+
+async function show(): Promise<void> {
+  if (!model) return;
+  abort?.abort();
+  const own = new AbortController();
+  abort = own;
+  try {
+    await draw(model, own.signal);
+  } catch (error) {
+    if (!own.signal.aborted) showError(place, error);
+  }
+}
+
+byId("device").append(device.element, status);
+joinLook({
+  place: byId("opener"),
+  opened: (found) => {
+    model = found;
+    void show();
   },
 });
-byId("device").append(device.element);
-void panel.start();

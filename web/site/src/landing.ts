@@ -1,14 +1,15 @@
 // The first page: the built-in model begins a story at once, and its address replays it.
-import { type Engine, type Generation, type Run, open } from "tokamak-web";
-import { BUILTIN, settings, sourceOf } from "./asked.ts";
+import type { Engine, Generation, Run } from "tokamak-web";
 import { copyButton, byId, h } from "./dom.ts";
 import { highlighted } from "./highlight.ts";
 import type { Plan } from "./kernels/data.ts";
 import { figure } from "./numbers.ts";
-import { placeOf, progressText } from "./opening.ts";
+import { placeOf } from "./opening.ts";
 import { type Story, linkOf, markOf, storyOf } from "./replay_link.ts";
 import { exampleOf, makeRunnable } from "./run_example.ts";
-import { keepModule, showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine, startModel } from "./site_model.ts";
+import { currentView } from "./view.ts";
 
 const TOKENS = 160;
 const PROMPTS = ["Once upon a time", "There was once a king who", "Long ago, by the sea,", "The old lighthouse keeper"];
@@ -21,10 +22,13 @@ const COLOURS = 6;
 let engine: Engine | null = null;
 let run: Run | null = null;
 
+const main = byId("main");
 const text = byId("story-text");
 const strip = byId("strip");
 const status = byId("story-status");
 const headline = byId("headline");
+const kernelRow = byId("kernel-row");
+const kernelWords = byId("kernel-words");
 const stop = h("button", { type: "button", class: "quiet", onclick: () => run?.cancel() }, "Stop");
 const another = h("button", { type: "button", class: "quiet", onclick: () => void write(fresh()) }, "Another story");
 const link = copyButton(() => location.href, "Copy a link to this story");
@@ -35,8 +39,8 @@ async function drawKernels(own: Engine): Promise<void> {
   const { phases } = (await own.inspect("plan", { form: "json" })) as Plan;
   const steps = (phases.find(({ max_tokens }) => max_tokens === 1) ?? phases.at(-1))?.steps ?? [];
   const ops = [...new Set(steps.map(({ op }) => op))];
-  byId("kernel-row").replaceChildren(...steps.map(({ op }) => h("span", { class: `colour${ops.indexOf(op) % COLOURS}`, title: op })));
-  byId("kernel-words").replaceChildren(
+  kernelRow.replaceChildren(...steps.map(({ op }) => h("span", { class: `colour${ops.indexOf(op) % COLOURS}`, title: op })));
+  kernelWords.replaceChildren(
     `Above, the time of the tokens that came together; below it the ${steps.length} kernels of each, of ${ops.length} kinds. `,
     h("a", { href: "./timeline.html" }, "See them one by one"), ".");
 }
@@ -57,7 +61,7 @@ async function write(story: Story): Promise<void> {
   await writeStory(story).catch((error: unknown) => {
     stop.hidden = true;
     another.hidden = link.hidden = false;
-    showError(byId("main"), error);
+    showError(main, error);
   });
 }
 
@@ -100,43 +104,57 @@ function ended(result: Generation, story: Story): void {
   const mark = markOf(result.ids);
   const same = story.mark === undefined ? "" : story.mark === mark ? " The same tokens as in the link, bit for bit." : " Other tokens than in the link: it was written by another version of the engine, or on a device that rounds differently.";
   status.textContent = `${result.tokens} tokens, seed ${result.seed}.${same}`;
-  history.replaceState(null, "", linkOf({ prompt: story.prompt, seed: result.seed, tokens: result.tokens, mark }));
+  if (text.isConnected) history.replaceState(null, "", linkOf({ prompt: story.prompt, seed: result.seed, tokens: result.tokens, mark }));
 }
 
-async function start(): Promise<void> {
-  const { options } = settings();
-  try {
-    engine = await open(sourceOf(BUILTIN), { ...options, onProgress: (progress) => (status.textContent = `${progressText(progress)} …`) });
-  } catch (error) {
-    status.textContent = "";
-    showError(byId("main"), error);
+// Who saves data is asked before 18 MB are fetched.
+const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+const waits = connection?.saveData ?? false;
+/** Those who wait for a model. */
+const waiting: ((own: Engine) => void)[] = [];
+const opened = (): Promise<Engine> => {
+  if (engine) return Promise.resolve(engine);
+  if (waits) void startModel();
+  return new Promise((resolve) => waiting.push(resolve));
+};
+
+async function begin(own: Engine): Promise<void> {
+  engine = own;
+  status.textContent = "";
+  if (own.model.embeds || own.model.hears) {
+    status.textContent = `${own.model.name} writes no texts; open another model on the page Chat.`;
     return;
   }
-  status.textContent = "";
-  keepModule(engine.adapter, false);
-  void drawKernels(engine).catch(() => undefined);
+  for (const wait of waiting.splice(0)) wait(own);
+  void drawKernels(own).catch(() => undefined);
   await write(storyOf(location.hash) ?? fresh());
 }
 
-startPage();
 stop.hidden = another.hidden = link.hidden = true;
 byId("story-actions").append(chat, stop, another, link);
 addEventListener("hashchange", () => {
-  const asked = storyOf(location.hash);
+  const asked = text.isConnected ? storyOf(location.hash) : null;
   if (asked) void write(asked);
 });
 for (const code of document.querySelectorAll<HTMLElement>("pre > code.language-js")) {
   const source = code.textContent ?? "";
   code.innerHTML = highlighted(source, "js");
   const example = exampleOf(source);
-  if (example && code.parentElement) makeRunnable(code.parentElement, "./", example);
+  if (example && code.parentElement) makeRunnable(code.parentElement, opened, example);
 }
-// Who saves data is asked before 18 MB are fetched.
-const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
-if (connection?.saveData) {
-  const begin = h("button", { type: "button", onclick: () => (begin.remove(), void start()) }, "Write a story (18 MB)");
+if (waits) {
+  const button = h("button", { type: "button", onclick: () => (button.remove(), void startModel()) }, "Write a story (18 MB)");
   status.textContent = "";
-  byId("story-actions").prepend(begin);
-} else {
-  void start();
+  byId("story-actions").prepend(button);
 }
+joinEngine({
+  waits,
+  opened: ({ own }) => void begin(own),
+  closed: () => (engine = null),
+  progress: (_name, _share, sentence) => (status.textContent = sentence),
+  failed: (error) => {
+    status.textContent = "";
+    showError(main, error);
+  },
+});
+currentView().hidden.add(() => run?.cancel());

@@ -4,8 +4,9 @@ import { LISTENERS } from "./listeners.ts";
 import { byId, copyButton, download, h } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { mountOpener } from "./opener.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
 
+const place = byId("listen");
 let engine: Engine | null = null;
 let recorder: MediaRecorder | null = null;
 let abort: AbortController | null = null;
@@ -39,7 +40,7 @@ function refresh(): void {
 async function hear(sound: Blob): Promise<void> {
   if (!engine) return;
   abort = new AbortController();
-  byId("listen").querySelector(":scope > .error")?.remove();
+  place.querySelector(":scope > .error")?.remove();
   lines.replaceChildren();
   actions.hidden = true;
   status.textContent = "Listening …";
@@ -61,7 +62,7 @@ async function hear(sound: Blob): Promise<void> {
   } catch (error) {
     const isStopped = (error as { code?: string }).code === "cancelled";
     status.textContent = isStopped ? "Stopped." : "";
-    if (!isStopped) showError(byId("listen"), error);
+    if (!isStopped) showError(place, error);
   } finally {
     abort = null;
     refresh();
@@ -83,7 +84,7 @@ async function startRecording(): Promise<void> {
     recorder = own;
     status.textContent = "Recording. What you say stays in this tab.";
   } catch (error) {
-    showError(byId("listen"), new Error(`The microphone cannot be used: ${(error as Error).message}`));
+    showError(place, new Error(`The microphone cannot be used: ${(error as Error).message}`));
   }
   refresh();
 }
@@ -111,8 +112,7 @@ function page(): HTMLElement[] {
   ];
 }
 
-startPage();
-byId("listen").append(...page());
+place.append(...page());
 const isSound = ({ type }: File) => type.startsWith("audio/") || type.startsWith("video/");
 void mountOpener(
   open,

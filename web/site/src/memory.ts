@@ -5,7 +5,7 @@ import { bytes } from "./numbers.ts";
 import { BUILTIN } from "./asked.ts";
 import { mountOpener } from "./opener.ts";
 import { memoryModel, rememberModel, withMemory } from "./remembering.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
 
 const SUGGESTED = [
   { name: BUILTIN, about: "Storyteller, 18 MB, knows words of stories, works offline" },
@@ -16,6 +16,7 @@ const SUGGESTED = [
 const TEXT_FILE = /\.(md|markdown|txt)$/i;
 const HITS = 8;
 
+const place = byId("memory");
 let memory: DocumentMemory | null = null;
 let abort: AbortController | null = null;
 
@@ -49,7 +50,7 @@ function refresh(): void {
 async function run(doing: string, what: (own: DocumentMemory, signal: AbortSignal) => Promise<string>): Promise<void> {
   if (!memory || abort) return;
   abort = new AbortController();
-  byId("memory").querySelector(":scope > .error")?.remove();
+  place.querySelector(":scope > .error")?.remove();
   status.textContent = `${doing} …`;
   refresh();
   try {
@@ -57,7 +58,7 @@ async function run(doing: string, what: (own: DocumentMemory, signal: AbortSigna
   } catch (error) {
     const isStopped = (error as { code?: string }).code === "cancelled";
     status.textContent = isStopped ? "Stopped." : "";
-    if (!isStopped) showError(byId("memory"), error);
+    if (!isStopped) showError(place, error);
   } finally {
     abort = null;
     refresh();
@@ -196,8 +197,7 @@ function page(): HTMLElement[] {
   ];
 }
 
-startPage();
-byId("memory").append(...page());
+place.append(...page());
 refresh();
 void mountOpener(
   open,

@@ -22,6 +22,8 @@ export interface Opener {
   readonly sheet: HTMLElement;
   /** Opens what the page's address names, else what is chosen first. */
   start(): Promise<void>;
+  /** Begins again with what is being opened, or is open. */
+  again(): Promise<void>;
 }
 
 /** The changes of a page to the panel. */
@@ -30,6 +32,10 @@ export interface Extras {
   claims?(files: File[]): boolean;
   /** Called where no model is open any more, or the first one could not be opened. */
   closed?(): void;
+  /** Takes how far an opening is: the name of the model, a share and a sentence. */
+  progress?(name: string, share: number, text: string): void;
+  /** Takes why an opening has failed, which the panel shows as well. */
+  failed?(error: unknown): void;
   /** Models to choose from in place of those for texts. */
   suggested?: Suggested[];
   /** The first text in place of the built-in model; with "" nothing is opened by itself. */
@@ -55,11 +61,13 @@ interface Chosen {
 export function opener<T extends Look>(
   begin: (source: Source, options: LookOptions) => Promise<T>,
   opened: (model: T, name: string) => void,
-  { claims, closed, suggested = SUGGESTED, initial = BUILTIN, options = () => ({}), id = "model", title: shown = "Model", isOpen }: Extras = {},
+  { claims, closed, progress: told, failed, suggested = SUGGESTED, initial = BUILTIN, options = () => ({}), id = "model", title: shown = "Model", isOpen }: Extras = {},
 ): Opener {
   let engine: T | null = null;
   /** The model that is or was open. */
   let last: Chosen | null = null;
+  /** The one that was chosen last, whatever became of it. */
+  let wanted: Chosen | null = null;
   let abort: AbortController | null = null;
   const asked = settings(id);
   /** The ids of a page's only panel are plain. */
@@ -121,6 +129,7 @@ export function opener<T extends Look>(
       const isStopped = (error as { code?: string }).code === "cancelled";
       status.textContent = isStopped ? `Stopped. ${stays}` : stays;
       if (!isStopped) showError(element, error);
+      failed?.(error);
       if (last) title.textContent = shortName(last.title);
       if (!engine) offerLast(error);
     } finally {
@@ -163,6 +172,7 @@ export function opener<T extends Look>(
 
   const openModel = (chosen: Chosen) =>
     withSignal(async (signal) => {
+      wanted = chosen;
       title.textContent = shortName(chosen.title);
       const further = options(chosen.title);
       if (bytesOf(chosen.source) > LARGE_BYTES) await closeLast(); // as after a check: there may be no room for two
@@ -175,6 +185,7 @@ export function opener<T extends Look>(
         onProgress: (progress) => {
           bar.value = progress.overall;
           status.textContent = `${progressText(progress)} …`;
+          told?.(shortName(chosen.title), progress.overall, status.textContent);
         },
         onNotice: (text) => (status.textContent = text),
         onEvict: ask,
@@ -212,15 +223,12 @@ export function opener<T extends Look>(
       if (chosen[0]) void openModel({ source: chosen, title: titleOf(chosen) });
     });
   }
-  if (id === "model") takeDrops((dropped) => void dropped.then(({ source, name: found }) => openModel({ source, title: found }), (error: unknown) => showError(element, error)), claims);
+  if (id === "model") takeDrops(element, (dropped) => void dropped.then(({ source, name: found }) => openModel({ source, title: found }), (error: unknown) => showError(element, error)), claims);
 
-  return {
-    element,
-    sheet,
-    start: async () => {
-      if (name.value !== "") await openModel({ source: sourceOf(name.value), title: name.value });
-    },
+  const start = async () => {
+    if (name.value !== "") await openModel({ source: sourceOf(name.value), title: name.value });
   };
+  return { element, sheet, start, again: () => (wanted ? openModel(wanted) : start()) };
 }
 
 /** The bytes of files that a visitor has chosen; other sources are checked before they are fetched. */

@@ -1,6 +1,6 @@
 // Examples of the documents, run: what they print is put below them. They open the model that lies beside the site in
 // place of one that would have to be downloaded first.
-import { type Engine, type GenerateOptions, type Run, open } from "tokamak-web";
+import { type Engine, type GenerateOptions, type OpenOptions, type Run, open } from "tokamak-web";
 import { h } from "./dom.ts";
 import { seconds } from "./numbers.ts";
 import { BUILTIN, settings, sourceOf } from "./asked.ts";
@@ -30,7 +30,21 @@ const EXAMPLES: Example[] = [
 /** The example that a text is, if one of them. */
 export const exampleOf = (text: string) => EXAMPLES.find(({ has }) => text.includes(has));
 
-export function makeRunnable(pre: HTMLElement, base: string, example: Example): void {
+type Opened = (tell: (text: string) => void, signal: AbortSignal) => Promise<Engine>;
+
+/** An engine for the examples of a page alone; `base` leads to the site's files. */
+export function ownEngine(base: string): Opened {
+  let engine: Engine | null = null;
+  return async (tell, signal) => {
+    const asked = settings();
+    const source = asked.model ? sourceOf(asked.model) : sourceOf(BUILTIN, base);
+    const onProgress: OpenOptions["onProgress"] = ({ phase, overall }) => tell(`${phase} ${Math.round(100 * overall)} %`);
+    return (engine ??= await open(source, { ...asked.options, signal, onProgress }));
+  };
+}
+
+/** `opened` gives the engine that runs it. */
+export function makeRunnable(pre: HTMLElement, opened: Opened, example: Example): void {
   const button = h("button", { type: "button" }, "Run");
   const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
   const status = h("p", { class: "status", role: "status" });
@@ -44,21 +58,11 @@ export function makeRunnable(pre: HTMLElement, base: string, example: Example): 
   );
   pre.after(panel);
 
-  let engine: Engine | null = null;
   let run: Run | null = null;
   let abort = new AbortController();
 
-  const opened = async () => {
-    const asked = settings();
-    const source = asked.model ? sourceOf(asked.model) : sourceOf(BUILTIN, base);
-    return open(source, {
-      ...asked.options,
-      signal: abort.signal,
-      onProgress: ({ phase, overall }) => (status.textContent = `${phase} ${Math.round(100 * overall)} %`),
-    });
-  };
   const go = async () => {
-    engine ??= await opened();
+    const engine = await opened((text) => (status.textContent = text), abort.signal);
     output.textContent = "";
     output.hidden = false;
     run = example.begin(engine, { signal: abort.signal });

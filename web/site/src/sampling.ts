@@ -4,7 +4,7 @@ import { h } from "./dom.ts";
 import { forget, keep, kept as keptText } from "./kept.ts";
 
 interface Setting {
-  name: "maxTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "seed";
+  name: "maxTokens" | "temperature" | "topK" | "topP" | "minP" | "repetitionPenalty" | "presencePenalty" | "frequencyPenalty" | "seed";
   title: string;
   meaning: string;
   min: number;
@@ -19,6 +19,8 @@ const SETTINGS: Setting[] = [
   { name: "topP", title: "Top p", meaning: "Only the most probable tokens that together have this share; 1: all.", min: 0, max: 1, step: 0.01 },
   { name: "minP", title: "Min p", meaning: "Only tokens with this share of the most probable one's probability; 0: all.", min: 0, max: 1, step: 0.01 },
   { name: "repetitionPenalty", title: "Repetition penalty", meaning: "Above 1 tokens that were there become less probable.", min: 0.5, max: 2, step: 0.01 },
+  { name: "presencePenalty", title: "Presence penalty", meaning: "Above 0 tokens that the answer has become less probable; below 0 more.", min: -2, max: 2, step: 0.1 },
+  { name: "frequencyPenalty", title: "Frequency penalty", meaning: "The same, for every time that it has them.", min: -2, max: 2, step: 0.1 },
   { name: "seed", title: "Seed", meaning: "The same number gives the same answer again; empty: another one each time.", min: 0, max: 2 ** 53 - 1, step: 1 },
 ];
 

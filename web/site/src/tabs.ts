@@ -1,4 +1,5 @@
 // Tabs, of which one panel is seen: arrow keys, Home and End go from one to the next.
+import { select } from "./address.ts";
 import { h } from "./dom.ts";
 
 export interface Tab {
@@ -39,7 +40,7 @@ export function tabs(label: string, all: Tab[]): Tabs {
     if (focus) buttons[index]?.focus();
     const tab = all[index];
     if (!tab) return;
-    history.replaceState(null, "", `${location.pathname}${location.search}#${tab.id}`);
+    select(list, { name: tab.id });
     tab.shown?.();
   }
 

@@ -1,12 +1,16 @@
 // A step of the model on this device, dispatch by dispatch, measured by the device's own clock.
-import { type Engine, open } from "tokamak-web";
+import type { Engine } from "tokamak-web";
+import { select, selection } from "./address.ts";
 import { byId, h } from "./dom.ts";
-import { mountOpener } from "./opener.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine } from "./site_model.ts";
 import { counts } from "./timeline/counts.ts";
 import { type Drawn, drawProfile } from "./timeline/drawing.ts";
+import { currentView } from "./view.ts";
 
 const PLAY_MS = 150;
+
+const place = byId("profile");
 
 interface Panel {
   end(): void;
@@ -25,8 +29,9 @@ function show(engine: Engine): Panel {
   let drawn: Drawn | null = null;
   let abort: AbortController | null = null;
   let player: ReturnType<typeof setInterval> | undefined;
-  const tokens = number("step-tokens", 1, 1);
-  const depth = number("step-depth", 0, 0);
+  const { values } = selection();
+  const tokens = number("step-tokens", Number(values.get("tokens")) || 1, 1);
+  const depth = number("step-depth", Number(values.get("depth")) || 0, 0);
   const live = h("input", { type: "checkbox", id: "live" });
   const measureButton = h("button", { type: "submit" }, "Measure");
   const play = h("button", { type: "button", class: "quiet", disabled: true }, "Play");
@@ -42,7 +47,6 @@ function show(engine: Engine): Panel {
     play,
     status,
   );
-  const place = byId("profile");
   place.replaceChildren(form, drawing);
 
   async function measure(): Promise<void> {
@@ -54,7 +58,10 @@ function show(engine: Engine): Panel {
       do {
         const data = await engine.profile({ ...asked(tokens, depth), signal: own.signal });
         if (own.signal.aborted) return;
-        drawn = drawProfile(drawing, data, drawn);
+        if (data.steps.every(({ us }) => us === 0)) return await showCounts("The browser's clock is too coarse for kernels as short as these.");
+        const at = drawn ? null : selection().values.get("at");
+        drawn = drawProfile(drawing, data, drawn, (index) => select(drawing, { at: index }));
+        if (at !== null) drawn.select(Number(at));
         play.disabled = false;
         status.textContent = `Measured at ${new Date().toLocaleTimeString()}.`;
       } while (live.checked);
@@ -66,11 +73,12 @@ function show(engine: Engine): Panel {
   /** The sentence that says why there are no times, and counts. */
   async function withoutClock(error: unknown): Promise<void> {
     const { code, message } = error as { code?: string; message: string };
-    if (code !== "unsupported") {
-      status.textContent = "";
-      showError(place, error);
-      return;
-    }
+    status.textContent = "";
+    if (code === "unsupported") await showCounts(message);
+    else showError(place, error);
+  }
+
+  async function showCounts(why: string): Promise<void> {
     status.textContent = "";
     stopPlaying();
     play.disabled = true;
@@ -78,7 +86,7 @@ function show(engine: Engine): Panel {
     drawing.replaceChildren();
     const found = await counts(engine);
     drawing.className = "";
-    drawing.replaceChildren(h("p", { role: "status" }, `${message} These are the dispatches without times.`), ...found);
+    drawing.replaceChildren(h("p", { role: "status" }, `${why} These are the dispatches without times.`), ...found);
   }
 
   function stopPlaying(): void {
@@ -101,9 +109,12 @@ function show(engine: Engine): Panel {
     event.preventDefault();
     place.querySelector(":scope > .error")?.remove();
     drawing.className = "profile";
+    select(form, { tokens: tokens.value, depth: depth.value });
     void measure();
   });
-  void measure();
+  // It takes a processor a minute, in which the model answers nobody.
+  if (engine.adapter.backend === "cpu") void showCounts("On the processor a measurement takes a minute or more, in which the model answers nothing else; Measure begins it.").catch((error: unknown) => showError(place, error));
+  else void measure();
   return {
     end: () => {
       abort?.abort();
@@ -112,9 +123,12 @@ function show(engine: Engine): Panel {
   };
 }
 
-startPage();
 let panel: Panel | null = null;
-void mountOpener(open, (engine) => {
-  panel?.end();
-  panel = show(engine);
-}).start();
+joinEngine({
+  place: byId("opener"),
+  opened: ({ own }) => {
+    panel?.end();
+    panel = show(own);
+  },
+});
+currentView().hidden.add(() => panel?.end());

@@ -1,14 +1,18 @@
 // The turns of a conversation as elements, and what stands in place of none.
+import type { ToolCall } from "tokamak-web";
 import { answerView } from "./answer_view.ts";
 import { shownImage } from "./attachments.ts";
 import type { Turn } from "./conversations.ts";
 import { copyButton, h } from "./dom.ts";
 import { imageOf } from "./kept_images.ts";
+import { callCard } from "./tool_cards.ts";
 
 export interface TurnActions {
   edit(index: number): void;
   regenerate(index: number): void;
   goOn(): void;
+  /** Gives the model what a call of its gives. */
+  answerCall(call: ToolCall, content: string): void;
 }
 
 function imagesElement(ids: string[]): HTMLElement {
@@ -33,7 +37,15 @@ function contentOf(turn: Turn): HTMLElement {
   return h("div", { class: "answer" }, view.element);
 }
 
-export function turnElement(turn: Turn, index: number, isLast: boolean, { edit, regenerate, goOn }: TurnActions): HTMLElement {
+/** The turns; what calls have given stands in the answers that made them. */
+export function turnElements(turns: Turn[], actions: TurnActions): HTMLElement[] {
+  const answers = new Map(turns.flatMap(({ call, content }) => (call === undefined ? [] : [[call, content] as const])));
+  const last = turns.findLastIndex(({ role }) => role !== "tool");
+  return turns.flatMap((turn, index) => (turn.role === "tool" ? [] : turnElement(turn, index, index === last, answers, actions)));
+}
+
+/** `answers`: what the calls of the conversation have given, by their ids. */
+function turnElement(turn: Turn, index: number, isLast: boolean, answers: Map<string, string>, { edit, regenerate, goOn, answerCall }: TurnActions): HTMLElement {
   const actions = h("div", { class: "row actions" }, copyButton(() => turn.content));
   const action = (label: string, what: () => void) => actions.append(h("button", { type: "button", class: "quiet", onclick: what }, label));
   if (turn.role === "user") action("Edit", () => edit(index));
@@ -41,7 +53,7 @@ export function turnElement(turn: Turn, index: number, isLast: boolean, { edit, 
     if (turn.unfinished && turn.content !== "") action("Continue", goOn);
     action("Regenerate", () => regenerate(index));
   }
-  return h("article", { class: `turn ${turn.role}` }, h("h2", { class: "who" }, turn.role === "user" ? "You" : "Model"), turn.memory && memoryElement(turn.memory), turn.images && imagesElement(turn.images), contentOf(turn), actions);
+  return h("article", { class: `turn ${turn.role}` }, h("h2", { class: "who" }, turn.role === "user" ? "You" : "Model"), turn.memory && memoryElement(turn.memory), turn.images && imagesElement(turn.images), contentOf(turn), ...(turn.calls ?? []).map((call) => callCard(call, answers.get(call.id), (content) => answerCall(call, content))), actions);
 }
 
 /** The storyteller knows no facts. */

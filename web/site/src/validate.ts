@@ -1,10 +1,10 @@
 // The page that tells whether this device computes right.
-import { type Engine, type KernelTest, type SelfTestReport, open } from "tokamak-web";
+import type { Engine, KernelTest, SelfTestReport } from "tokamak-web";
 import { byId, copyButton, download, h, table } from "./dom.ts";
 import { seconds } from "./numbers.ts";
-import { mountOpener } from "./opener.ts";
 import { reportText, resultOf } from "./report.ts";
-import { showError, startPage } from "./shell.ts";
+import { showError } from "./shell.ts";
+import { joinEngine, type Model } from "./site_model.ts";
 import { type Golden, type Outcome, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
 import { outcomeDetails } from "./outcome.ts";
 
@@ -13,6 +13,7 @@ const LONG = 100;
 /** Characters of a prompt in the table. */
 const SHOWN = 120;
 
+const place = byId("validate");
 let engine: Engine | null = null;
 let model = "";
 let goldens: Golden[] = [];
@@ -42,13 +43,13 @@ async function under(what: (engine: Engine, signal: AbortSignal) => Promise<void
   runPrompts.disabled = runKernels.disabled = true;
   stop.hidden = bar.hidden = false;
   bar.value = 0;
-  byId("validate").querySelector(":scope > .error")?.remove();
+  place.querySelector(":scope > .error")?.remove();
   try {
     await what(engine, own.signal);
     status.textContent = "";
   } catch (error) {
     status.textContent = own.signal.aborted ? "Stopped." : "";
-    if (!own.signal.aborted) showError(byId("validate"), error);
+    if (!own.signal.aborted) showError(place, error);
   } finally {
     // A model that was opened meanwhile has its own state.
     if (abort === own) {
@@ -141,7 +142,7 @@ async function checkKernels(on: Engine, signal: AbortSignal): Promise<void> {
   drawKernels(selfTest);
 }
 
-async function opened(found: Engine, name: string): Promise<void> {
+async function opened({ own: found, name }: Model<Engine>): Promise<void> {
   abort?.abort();
   abort = null;
   engine = found;
@@ -154,7 +155,7 @@ async function opened(found: Engine, name: string): Promise<void> {
     goldens = (await readGoldens())[name] ?? [];
   } catch (error) {
     goldens = [];
-    showError(byId("validate"), error);
+    showError(place, error);
   }
   runPrompts.disabled = goldens.length === 0;
   status.textContent = goldens.length > 0 ? "" : "There are no recorded answers of this model; the kernels can be tested.";
@@ -170,8 +171,7 @@ save.addEventListener("click", () => {
   download("tokamak-validate.json", JSON.stringify({ model: facts, adapter, browser: navigator.userAgent, outcomes, selfTest }, null, 1));
 });
 
-startPage();
-byId("validate").append(
+place.append(
   h("div", { class: "row" }, runPrompts, runKernels, stop),
   bar,
   status,
@@ -180,4 +180,4 @@ byId("validate").append(
   promptPlace,
   kernelPlace,
 );
-void mountOpener(open, (found, name) => void opened(found, name)).start();
+joinEngine({ place: byId("opener"), opened: (found) => void opened(found) });

@@ -13,6 +13,7 @@ export type * from "./report_api.ts";
 export type * from "./retrieval_api.ts";
 export type * from "./sound_api.ts";
 export type * from "./talk_api.ts";
+export type * from "./tools_api.ts";
 
 export interface Progress {
   phase:
@@ -115,6 +116,11 @@ export interface GenerateOptions {
   minP?: number;
   typicalP?: number;
   repetitionPenalty?: number;
+  /** -2 to 2: taken off the logits of tokens that were generated, once, and for every time. */
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  /** Added to the logits of tokens, by their ids. */
+  logitBias?: Record<number, number>;
   seed?: number;
   stop?: string[];
   grammar?: string;
@@ -213,7 +219,7 @@ export type EngineEvent = "notice" | "lost" | "restored" | "stopped" | "reopened
 export interface EngineState {
   /** `reopening`: the Worker has stopped, and the model is being opened in a new one. */
   status: "ready" | "busy" | "reopening" | "closed" | "crashed";
-  /** Texts under way or waiting. */
+  /** Texts, requests and measurements under way or waiting. */
   runs: number;
   /** Tokens of all texts so far. */
   tokens: number;

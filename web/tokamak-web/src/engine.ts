@@ -153,10 +153,7 @@ export class WorkerEngine implements Engine {
     return Uint32Array.from(await this.tokens(text, options), ({ id }) => id);
   }
 
-  async tokens(
-    text: string,
-    { special }: { special?: boolean } = {},
-  ): Promise<{ id: number; text: string }[]> {
+  async tokens(text: string, { special }: { special?: boolean } = {}): Promise<{ id: number; text: string }[]> {
     const values = { text, ...(special !== undefined && { special }) };
     const { ids, pieces } = await this.#verb<{ ids: number[]; pieces?: string[] }>("tokenize", values);
     return ids.map((id, index) => ({ id, text: pieces?.[index] ?? "" }));
@@ -184,22 +181,23 @@ export class WorkerEngine implements Engine {
   }
 
   bench({ signal, onProgress, ...values }: BenchOptions = {}): Promise<BenchReport> {
-    return this.#verb("bench", values, signal, onProgress);
+    return this.#during(this.#verb("bench", values, signal, onProgress));
   }
 
   profile({ signal, ...values }: object & WithSignal = {}): Promise<StepProfile> {
-    return this.#verb("profile", values, signal);
+    return this.#during(this.#verb("profile", values, signal));
   }
 
   selfTest({ signal, onProgress }: LongOptions = {}): Promise<SelfTestReport> {
-    return this.#verb("self_test", {}, signal, onProgress);
+    return this.#during(this.#verb("self_test", {}, signal, onProgress));
   }
 
   exchange(
     request: { method: string; path: string; body: string },
     { signal }: WithSignal = {},
   ): Promise<Exchange> {
-    return openExchange(this.#connection, request, signal);
+    this.#runs(+1);
+    return openExchange(this.#connection, request, signal, () => this.#runs(-1));
   }
 
   on(event: EngineEvent, listener: (text: string) => void): () => void {
@@ -258,11 +256,17 @@ export class WorkerEngine implements Engine {
     return this.#connection.send(call, (part) => part.kind === "doing" && doing?.(part.doing), signal).result;
   }
 
+  /** The engine is busy until the reply is there. */
+  #during<Reply>(reply: Promise<Reply>): Promise<Reply> {
+    this.#runs(+1);
+    return reply.finally(() => this.#runs(-1));
+  }
+
   #runs(change: number, more: Partial<EngineState> = {}): void {
     const { status, runs } = this.store.getSnapshot();
     if (status === "closed" || status === "crashed") return;
     const now = runs + change;
-    this.store.set({ ...more, runs: now, ...(status !== "reopening" && { status: statusOf(now) }) });
+    this.store.set({ ...more, runs: now, ...(status !== "reopening" && { status: now > 0 ? "busy" : "ready" }) });
   }
 
   #count(tokens: number): void {
@@ -284,12 +288,10 @@ export class WorkerEngine implements Engine {
       case "stopped":
         return { status: "reopening", lost: false };
       case "reopened":
-        return { status: statusOf(this.store.getSnapshot().runs) };
+        return { status: this.store.getSnapshot().runs > 0 ? "busy" : "ready" };
     }
   }
 }
-
-const statusOf = (runs: number) => (runs > 0 ? "busy" : "ready");
 
 function randomSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0]!;

@@ -3,11 +3,12 @@ import type { Exchange } from "./api.ts";
 import type { Connection } from "./connection.ts";
 import { TokamakError } from "./errors.ts";
 
-/** The promise settles with the head; the body fails with the error that ends the request. */
+/** The promise settles with the head; the body fails with the error that ends the request. `ended` is called after either. */
 export function openExchange(
   connection: Connection,
   request: { method: string; path: string; body: string },
   signal?: AbortSignal,
+  ended: () => void = () => undefined,
 ): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     let body: ReadableStreamDefaultController<string>;
@@ -35,6 +36,7 @@ export function openExchange(
       signal,
       () => !isBegun, // a second answer would have another id and other times
     );
+    void sent.result.then(ended, ended);
     const fail = (error: unknown) => {
       reject(error);
       if (open) body.error(error);

@@ -14,6 +14,7 @@ export { type ErrorCode, TokamakError } from "./errors.ts";
 export { models } from "./models/stored.ts";
 export type { Source, StoredModel } from "./models/types.ts";
 export { talk } from "./talk.ts";
+export { chatWithTools, toolResult } from "./tools.ts";
 export { wavFile } from "./wav.ts";
 
 // The files beside the built package. The build writes `new URL("./worker.js", import.meta.url)` in their

@@ -176,7 +176,10 @@ test("long verbs tell how far they are, each to the one who asked", async () => 
   });
   const seen: Doing[] = [];
   const onProgress = (doing: Doing) => seen.push(doing);
-  await engine.bench({ prompts: [1], onProgress });
+  const measured = engine.bench({ prompts: [1], onProgress });
+  expect(engine.store.getSnapshot()).toMatchObject({ status: "busy", runs: 1 });
+  await measured;
+  expect(engine.store.getSnapshot()).toMatchObject({ status: "ready", runs: 0 });
   await engine.selfTest({ onProgress });
   await engine.selfTest();
   expect(seen).toEqual([

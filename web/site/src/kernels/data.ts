@@ -17,6 +17,8 @@ export interface PlanStep {
 export interface PlanPhase {
   name: string;
   max_tokens: number;
+  /** Moved by a step. */
+  bytes: number;
   steps: PlanStep[];
 }
 

@@ -1,5 +1,6 @@
 // For which device the kernels are shown: the visitor's own, or one that is assumed.
 import type { AssumedDevice } from "tokamak-web";
+import { select, selection } from "../address.ts";
 import { h } from "../dom.ts";
 
 const F16 = "shader-f16", SUBGROUPS = "subgroups", DOT4 = "packed_4x8_integer_dot_product";
@@ -25,7 +26,12 @@ export interface DeviceChoice {
 
 export function deviceChoice(changed: () => void): DeviceChoice {
   const choice = h("select", { id: "for-device" }, ...DEVICES.map(({ title }, index) => h("option", { value: index }, title)));
-  choice.addEventListener("input", changed);
+  const asked = selection().values.get("device");
+  if (asked !== null && asked in DEVICES) choice.value = asked;
+  choice.addEventListener("input", () => {
+    select(choice, { device: choice.value === "0" ? undefined : choice.value });
+    changed();
+  });
   return {
     element: h("div", { class: "row" }, h("label", { for: "for-device" }, "Device"), choice),
     device: () => DEVICES[Number(choice.value)]?.device,

@@ -1,4 +1,5 @@
 // The list of kernels: searched and filtered, and gone through with the arrow keys, in the search too.
+import { select as chooseInAddress, selection } from "../address.ts";
 import { h } from "../dom.ts";
 import type { Kernel } from "./data.ts";
 
@@ -74,7 +75,7 @@ export function kernelList(kernels: Kernel[], chosen: (kernel: Kernel) => void):
     if (end > list.scrollTop + list.clientHeight) list.scrollTop = end - list.clientHeight;
     if (selected === kernel) return;
     selected = kernel;
-    history.replaceState(null, "", `#${kernel.name}`);
+    chooseInAddress(list, { name: kernel.name });
     chosen(kernel);
   }
 
@@ -106,7 +107,7 @@ export function kernelList(kernels: Kernel[], chosen: (kernel: Kernel) => void):
     list,
   );
   // The address names a kernel, which the filters may hide.
-  const asked = kernels.find(({ name }) => location.hash === `#${name}`);
+  const asked = kernels.find(({ name }) => name === selection().name);
   if (asked) used.checked &&= asked.launches.length > 0;
   filter();
   if (asked) select(asked);

@@ -37,10 +37,11 @@ function restore({ selected, color, zoom, changed, hasFocus }: Kept, drawn: Draw
   if (hasFocus) byId("track").focus();
 }
 
-/** Has the heading of the chosen dispatch lead to its kernel's text, whenever the scripts write it anew. */
-function linkKernels(drawn: Drawn): void {
+/** Has the heading of the chosen dispatch lead to its kernel's text, whenever the scripts write it anew; `chosen` gets its number. */
+function linkKernels(drawn: Drawn, chosen: (index: number) => void): void {
   const detail = byId("detail");
   const link = () => {
+    chosen(drawn.selected());
     const heading = detail.querySelector("h3");
     const kernel = drawn.steps[drawn.selected()]?.kernel;
     if (!heading || !kernel?.includes(".wgsl") || detail.querySelector(".kernel-link")) return;
@@ -50,8 +51,8 @@ function linkKernels(drawn: Drawn): void {
   link();
 }
 
-/** Draws into `place`, in place of what was drawn there `before`. */
-export function drawProfile(place: HTMLElement, data: object, before: Drawn | null): Drawn {
+/** Draws into `place`, in place of what was drawn there `before`. `chosen` gets the number of each dispatch that is chosen. */
+export function drawProfile(place: HTMLElement, data: object, before: Drawn | null, chosen: (index: number) => void): Drawn {
   const settings = before && kept(before);
   const { title } = document;
   const scroll = [scrollX, scrollY] as const;
@@ -63,7 +64,7 @@ export function drawProfile(place: HTMLElement, data: object, before: Drawn | nu
   );
   const drawn = draw();
   document.title = title;
-  linkKernels(drawn);
+  linkKernels(drawn, chosen);
   if (settings) restore(settings, drawn);
   // Without a measurement before, the slowest dispatch is chosen, but the page stays where it is.
   scrollTo(...scroll);
