@@ -21,13 +21,14 @@ namespace tokamak::HWY_NAMESPACE {
 /// Positions from a cell that is read to one that is asked for, and bytes that come at once.
 constexpr size_t kAhead = 16, kLine = 64;
 
-/// Keys (part 0) or values (1) of positions [begin, end) of the piece's head, [position][width].
+/// Keys (part 0) or values (1) of positions [begin, end) of the piece's head, [position][width]. A
+/// cache that has one part in a cell has the same for both.
 inline void load_block(const AttentionTask& task, size_t part, size_t begin, size_t end,
                        float* to) {
   const CpuTensor& cache = *task.work.cache;
   const std::span<const uint32_t> pages = task.pages();
   const size_t heads = cache.dims[2], d = head_dim_of(cache), stride = cache.dims[3];
-  const size_t width = task.width(), head = task.piece.kv_head;
+  const size_t width = task.width(), head = task.piece.kv_head, parts = cache.dims[1];
   const size_t element = dtype_bytes(cache.dtype), bytes = d * element;
   const auto cell_of = [&](size_t position) {
     return pages[position / kPageTokens] * kPageTokens + position % kPageTokens;
@@ -36,7 +37,7 @@ inline void load_block(const AttentionTask& task, size_t part, size_t begin, siz
     const size_t cell = cell_of(position);
     // Heads are too far apart for a processor to see which comes next.
     const size_t later = cell_of(std::min(position + kAhead, task.piece.end - 1));
-    const size_t head_begin = later * 2 * heads * stride + (part * heads + head) * d;
+    const size_t head_begin = later * parts * heads * stride + (part % parts * heads + head) * d;
     for (size_t at = 0; at < bytes; at += kLine) {
       hwy::Prefetch(cache.data + head_begin * element + at);
     }
@@ -52,7 +53,7 @@ inline void load_block(const AttentionTask& task, size_t part, size_t begin, siz
       }
       for (; i < d; ++i) to[i] = (float(uint8_t(from[i])) - 128.0f) * step;
     } else {
-      const size_t first = ((cell * 2 + part) * heads + head) * d;
+      const size_t first = ((cell * parts + part % parts) * heads + head) * d;
       if (cache.dtype == DType::kF32) {
         std::memcpy(to, cache.data + 4 * first, d * sizeof(float));
       } else {

@@ -15,6 +15,8 @@ std::span<const KernelVariant> vector_linear_variants();
 std::span<const KernelVariant> vector_attention_variants();
 std::span<const KernelVariant> vector_expert_variants();
 std::span<const KernelVariant> vector_row_variants();
+std::span<const KernelVariant> vector_latent_variants();
+std::span<const KernelVariant> vector_recurrence_variants();
 
 /// A row of the tables for vectors.
 template <typename T>
