@@ -100,6 +100,8 @@ Result<ModelFacts> roberta_ranker_facts(const ConfigReader&);
 Result<Graph> build_roberta_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> mpnet_facts(const ConfigReader&);
 Result<Graph> build_mpnet(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> distilbert_facts(const ConfigReader&);
+Result<Graph> build_distilbert(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> modernbert_facts(const ConfigReader&);
 Result<Graph> build_modernbert(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> modernbert_ranker_facts(const ConfigReader&);

@@ -17,6 +17,8 @@ constexpr Architecture kArchitectures[] = {
      build_decoder<read_deepseek_v2>},
     {"DeepseekV3ForCausalLM", "deepseek_v3", decoder_facts<read_deepseek_v3>,
      build_decoder<read_deepseek_v3>},
+    {"DistilBertModel", "distilbert", distilbert_facts, build_distilbert},
+    {"DistilBertForMaskedLM", "distilbert", distilbert_facts, build_distilbert},
     {"Ernie4_5ForCausalLM", "ernie4_5", decoder_facts<read_ernie4_5>, build_decoder<read_ernie4_5>},
     {"Ernie4_5_ForCausalLM", "ernie4_5", decoder_facts<read_ernie4_5>,
      build_decoder<read_ernie4_5>},
