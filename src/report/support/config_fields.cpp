@@ -18,6 +18,7 @@ constexpr std::string_view kLibrary = "how the reference computes, not what";
 constexpr std::string_view kEngine = "read by the engine, not by the architecture";
 constexpr std::string_view kUnreadInput = "a mark of what is not read here";
 constexpr std::string_view kClasses = "of a head for classes";
+constexpr std::string_view kProcessor = "preprocessor_config.json decides";
 constexpr std::string_view kTokens = "the tokenizer and the template decide";
 
 constexpr Ignored kIgnored[] = {
@@ -65,13 +66,16 @@ constexpr Ignored kIgnored[] = {
     {"layerdrop", kTraining},
     {"mamba_chunk_size", kLibrary},
     {"mamba_ssm_dtype", "states are f32 here"},
+    {"max_image_size", kProcessor},
     {"mlp_dropout", kTraining},
     {"model_type", kEngine},
     {"n_ctx", "another name of n_positions"},
+    {"num_channels", "images have three colours"},
     {"output_router_logits", kTraining},
     {"pad_head_dim_to_multiple_of", kLibrary},
     {"pad_token_id", kTokens},
     {"pad_vocab_size_multiple", "vocab_size has the padding"},
+    {"pixel_shuffle_factor", "scale_factor decides"},
     {"post_norm", "the reference norms before the parts whatever it says"},
     {"pretraining_tp", kTraining},
     {"qk_norm", "the reference norms q and k whatever it says"},
@@ -86,6 +90,7 @@ constexpr Ignored kIgnored[] = {
     {"sep_token_id", kTokens},
     {"seq_classif_dropout", kTraining},
     {"sinusoidal_pos_embds", "the file has the table of positions"},
+    {"size", kProcessor},
     {"sparse_pred_ignore_index", kTraining},
     {"sparse_prediction", kTraining},
     {"summary_activation", kClasses},
