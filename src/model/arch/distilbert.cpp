@@ -21,9 +21,12 @@ Result<EncoderConfig> read(ConfigReader config) {
   c.max_context = config.size("max_position_embeddings", 512);
   c.eps = kEps;
   c.activation = read_activation(config, "activation", "gelu");
-  const uint32_t head_dim = read_head_dim(config, c.hidden, c.heads);
   TOK_TRY(config.status());
-  TOK_TRY(check_heads(config, c.heads, c.heads, head_dim));
+  if (c.hidden % c.heads != 0) {
+    return invalid_input("{} is {}, expected a multiple of n_heads, {}.", config.path("dim"),
+                         c.hidden, c.heads);
+  }
+  TOK_TRY(check_heads(config, c.heads, c.heads, c.head_dim()));
   return c;
 }
 
