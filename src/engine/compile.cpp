@@ -43,8 +43,11 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
   // For matrix units, which multiply f16. There are few keys, and they are gone after the image.
   const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;
   const DType kv_dtype = has_matrix && build.kv_dtype != DType::kF32 ? DType::kF16 : DType::kF32;
+  const std::optional<Json>& processor = files.description.image_processor;
   TOK_TRY(VisionTower tower, architecture.vision(files.description.reader(), files.tensors,
-                                                 {options.image_pixels, kv_dtype}));
+                                                 {.pixels = options.image_pixels,
+                                                  .kv_dtype = kv_dtype,
+                                                  .processor = processor ? &*processor : nullptr}));
   if (tower.sees_whole_images && build.chunk < tower.max_rows()) {
     return fail(ErrorCode::kUsage, "chunk is {}, but images of this model take {} tokens at once.",
                 build.chunk, tower.max_rows());
@@ -139,7 +142,7 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
   TOK_TRY(BuildOptions build, describe(out, *architecture, files, device, options));
   TOK_TRY(
       add_tower(out, vision_tower(*architecture, files, device, options, build), device, options));
-  if (out.vision) build.image_rows = out.vision->max_rows();
+  if (out.vision) build.image_rows = out.vision->max_image_rows();
   const std::optional<Json>& quantize_config = description.quantize_config;
   TOK_TRY(build.quantization,
           read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));

@@ -220,7 +220,9 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.main.plan, options.progress));
   if (engine->compiled_.vision) {
     TOK_TRY(engine->image_encoder_,
-            ImageEncoder::make(engine->compiled_, engine->files_, options, engine->backend_));
+            ImageEncoder::make(
+                engine->compiled_, engine->files_, options, engine->backend_,
+                [own = engine.get()](std::string_view words) { return own->template_ids(words); }));
   }
   TOK_TRY(reading.wait());
   if (tokenizer) {
@@ -295,6 +297,11 @@ Result<Tokenizer> make_tokenizer(const ModelFiles& files) {
   auto tokenizer = tokenizer_of(files);
   if (!tokenizer) return Failure(tokenizer.error().within(files.name));
   return tokenizer;
+}
+
+Result<std::vector<uint32_t>> Engine::template_ids(std::string_view text) const {
+  TOK_TRY(const Tokenizer* own, tokenizer());
+  return own->encode(text, {.add_special = false, .parse_special = true});
 }
 
 std::string pipelines_text(const CompileReport& report) {
@@ -436,9 +443,7 @@ Result<Generation> Engine::generate(std::string_view prompt, const GenerationPar
 Result<Generation> Engine::generate_rendered(std::string_view prompt,
                                              const GenerationParams& params,
                                              const GenerationCallbacks& callbacks) {
-  TOK_TRY(const Tokenizer* own, tokenizer());
-  TOK_TRY(std::vector<uint32_t> ids,
-          own->encode(prompt, {.add_special = false, .parse_special = true}));
+  TOK_TRY(std::vector<uint32_t> ids, template_ids(prompt));
   return generate({.prompt = std::move(ids), .params = params, .callbacks = callbacks});
 }
 

@@ -173,6 +173,7 @@ class Engine {
   Result<Narrator*> narrator(const std::string& codec = "");
 
  private:
+  Result<std::vector<uint32_t>> template_ids(std::string_view text) const;  // special tokens too
   Result<std::unique_ptr<Program>> make_program(const Plan& plan, const LoadProgress& progress);
   Result<std::unique_ptr<Program>> make_program_again(const Plan& plan, const Error& loss);
   /// Loads the draft model of its files, on the same device.

@@ -6,6 +6,7 @@
 #include "generate/steps/call_errors.h"
 #include "model/weights.h"
 #include "vision/patch_places.h"
+#include "vision/words_of_rows.h"
 
 namespace tokamak {
 
@@ -22,7 +23,8 @@ Result<CompiledPart> ImageEncoder::compile(const VisionTower& tower,
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
                                                          const ModelFiles& files,
                                                          const OpenOptions& options,
-                                                         const std::unique_ptr<Backend>& backend) {
+                                                         const std::unique_ptr<Backend>& backend,
+                                                         EncodeWords words) {
   const VisionTower& tower = *compiled.vision;
   const std::optional<Json>& file = files.description.image_processor;
   TOK_TRY(ImageProcessor processor,
@@ -35,11 +37,11 @@ Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled&
   }
   ImageRows rows(compiled.main.plan, compiled.facts.vocab, std::move(angles),
                  tower.sees_whole_images);
-  return std::unique_ptr<ImageEncoder>(
-      new ImageEncoder(tower, compiled.tower->plan, files, backend, processor, std::move(rows)));
+  return std::unique_ptr<ImageEncoder>(new ImageEncoder(
+      tower, compiled.tower->plan, files, backend, std::move(words), processor, std::move(rows)));
 }
 
-Result<std::vector<float>> ImageEncoder::run_tower(const Image& image) {
+Result<std::vector<float>> ImageEncoder::run_tower(Image image) {
   if (runner_ == nullptr) {
     const auto constants = [this](const TensorDesc& constant, Share share,
                                   const WriteBytes& write) {
@@ -47,13 +49,40 @@ Result<std::vector<float>> ImageEncoder::run_tower(const Image& image) {
     };
     TOK_TRY(runner_, TowerRunner::open(tower_, plan_, *backend_, constants));
   }
-  return runner_->run(processor_.cut(image));
+  std::vector<float> all;
+  for (const Image& part : processor_.parts(std::move(image))) {
+    TOK_TRY(const std::vector<float> rows, runner_->run(processor_.cut(part)));
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+PatchGrid ImageEncoder::rows_of(ImageSize fitted) const {
+  const uint32_t side = tower_.patch * tower_.side;
+  if (!std::holds_alternative<Tiles>(tower_.parts)) {
+    return {.rows = fitted.height / side, .columns = fitted.width / side};
+  }
+  const uint32_t squares = processor_.squares(fitted).patches();
+  return {.rows = squares == 1 ? 1 : squares + 1, .columns = tower_.max_rows()};
+}
+
+Result<std::vector<ImagePart>> ImageEncoder::parts_of(ImageSize fitted) const {
+  std::vector<ImagePart> out;
+  for (const WordsOfRows& part :
+       words_of_rows(tower_, rows_of(fitted), processor_.squares(fitted))) {
+    TOK_TRY(std::vector<uint32_t> ids,
+            part.before.empty() ? std::vector<uint32_t>() : words_(part.before));
+    out.push_back({std::move(ids), part.rows});
+  }
+  return out;
 }
 
 Result<uint32_t> ImageEncoder::tokens(ImageSize image) const {
   TOK_TRY(const ImageSize size, processor_.size_for(image));
-  const uint32_t side = tower_.patch * tower_.side;
-  return (size.width / side) * (size.height / side);
+  TOK_TRY(const std::vector<ImagePart> parts, parts_of(size));
+  size_t tokens = rows_of(size).patches();
+  for (const ImagePart& part : parts) tokens += part.before.size();
+  return uint32_t(tokens);
 }
 
 Result<FittedImage> ImageEncoder::fit(Image image) const {
@@ -62,7 +91,7 @@ Result<FittedImage> ImageEncoder::fit(Image image) const {
   return FittedImage{std::move(fitted), count};
 }
 
-ImageRef ImageEncoder::add(FittedImage image, std::string_view tenant) {
+Result<ImageRef> ImageEncoder::add(FittedImage image, std::string_view tenant) {
   std::erase_if(added_, [&](const Added& one) {
     const ImageRef kept = one.image.lock();
     return kept == nullptr || rows_.find(kept->first_id) != kept;
@@ -73,17 +102,24 @@ ImageRef ImageEncoder::add(FittedImage image, std::string_view tenant) {
                          one.pixels->rgb == pixels->rgb;
     if (is_same) return one.image.lock();
   }
-  const uint32_t side = tower_.patch * tower_.side;
-  ImageRef added = rows_.add(pixels->height / side, pixels->width / side,
-                             [this, pixels] { return run_tower(*pixels); });
+  const ImageSize size = {pixels->width, pixels->height};
+  TOK_TRY(std::vector<ImagePart> parts, parts_of(size));
+  const PatchGrid grid = rows_of(size);
+  ImageRef added = rows_.add(
+      grid.rows, grid.columns, [this, pixels] { return run_tower(*pixels); }, std::move(parts));
   added_.push_back({pixels, std::string(tenant), added});
   return added;
 }
 
 Result<void> ImageEncoder::warm_up() {
+  // One square is enough for images that are cut.
+  if (std::holds_alternative<Tiles>(tower_.parts)) {
+    TOK_TRY(run_tower(black_image(tower_.image_side, tower_.image_side)));
+    return {};
+  }
   const uint32_t side = tower_.patch * tower_.side;
-  TOK_TRY(const FittedImage black, fit(black_image(side, side)));
-  TOK_TRY(run_tower(black.pixels));
+  TOK_TRY(FittedImage black, fit(black_image(side, side)));
+  TOK_TRY(run_tower(std::move(black.pixels)));
   return {};
 }
 
@@ -102,8 +138,8 @@ Result<std::vector<uint32_t>> ImageEncoder::expand_placeholders(
       out.push_back(id);
       continue;
     }
-    const PromptImage& image = *images[next++];
-    for (uint32_t i = 0; i < image.tokens(); ++i) out.push_back(image.first_id + i);
+    const std::vector<uint32_t> own = images[next++]->ids();
+    out.insert(out.end(), own.begin(), own.end());
   }
   return out;
 }
@@ -150,11 +186,9 @@ Result<std::vector<uint32_t>> Engine::place_images(std::span<const uint32_t> ids
 
 Result<std::vector<uint32_t>> Engine::encode_with_images(std::string_view prompt,
                                                          std::span<const ImageRef> images) const {
-  TOK_TRY(const Tokenizer* own, tokenizer());
   std::string text(prompt);
   if (compiled_.vision) text = with_image_words(*compiled_.vision, {std::move(text), {}}).text;
-  TOK_TRY(const std::vector<uint32_t> ids,
-          own->encode(text, {.add_special = false, .parse_special = true}));
+  TOK_TRY(const std::vector<uint32_t> ids, template_ids(text));
   return place_images(ids, images);
 }
 

@@ -21,23 +21,27 @@ class ImageEncoder {
   static Result<CompiledPart> compile(const VisionTower& tower, const Engine::Compiled& compiled,
                                       const DeviceInfo& device, const OpenOptions& options);
 
+  /// The ids of words of the tokenizer that stand in a prompt as a part of an image.
+  using EncodeWords = std::function<Result<std::vector<uint32_t>>(std::string_view)>;
+
   /// `backend`: where towers run, also after another one has taken its place. REQUIRES:
   /// compiled.vision and compiled.tower; they, the files and the backend outlive the encoder.
   static Result<std::unique_ptr<ImageEncoder>> make(const Engine::Compiled& compiled,
                                                     const ModelFiles& files,
                                                     const OpenOptions& options,
-                                                    const std::unique_ptr<Backend>& backend);
+                                                    const std::unique_ptr<Backend>& backend,
+                                                    EncodeWords words);
 
   ImageRows& rows() { return rows_; }
 
-  /// How many tokens an image of that size has.
+  /// How many tokens an image of that size has, with the words between them.
   Result<uint32_t> tokens(ImageSize image) const;
   /// The image as the tower takes it. Any thread may call it.
   Result<FittedImage> fit(Image image) const;
   /// Gives the image ids that a prompt may have; its rows are made when a step reads them. One that
   /// was added before for the same tenant does not go through the tower again; for another tenant
   /// it does: the time must not reveal what others have sent. The first run loads the tower.
-  ImageRef add(FittedImage image, std::string_view tenant);
+  Result<ImageRef> add(FittedImage image, std::string_view tenant);
   /// Loads the tower and runs it once, on a black image.
   Result<void> warm_up();
   /// Before the backend goes: the tower is loaded again by the next image.
@@ -50,15 +54,19 @@ class ImageEncoder {
 
  private:
   ImageEncoder(const VisionTower& tower, const Plan& plan, const ModelFiles& files,
-               const std::unique_ptr<Backend>& backend, const ImageProcessor& processor,
-               ImageRows rows)
+               const std::unique_ptr<Backend>& backend, EncodeWords words,
+               const ImageProcessor& processor, ImageRows rows)
       : tower_(tower),
         plan_(plan),
         files_(files),
         backend_(backend),
+        words_(std::move(words)),
         processor_(processor),
         rows_(std::move(rows)) {}
-  Result<std::vector<float>> run_tower(const Image& image);
+  Result<std::vector<float>> run_tower(Image image);
+  /// The rows of an image that the processor has brought to that size, and the words between them.
+  PatchGrid rows_of(ImageSize fitted) const;
+  Result<std::vector<ImagePart>> parts_of(ImageSize fitted) const;
 
   struct Added {
     std::shared_ptr<const Image> pixels;
@@ -70,6 +78,7 @@ class ImageEncoder {
   const Plan& plan_;
   const ModelFiles& files_;
   const std::unique_ptr<Backend>& backend_;
+  EncodeWords words_;
   ImageProcessor processor_;
   ImageRows rows_;
   std::unique_ptr<TowerRunner> runner_;

@@ -10,7 +10,8 @@ Result<CompiledPart> ImageEncoder::compile(const VisionTower&, const Engine::Com
 
 Result<std::unique_ptr<ImageEncoder>> ImageEncoder::make(const Engine::Compiled& compiled,
                                                          const ModelFiles&, const OpenOptions&,
-                                                         const std::unique_ptr<Backend>&) {
+                                                         const std::unique_ptr<Backend>&,
+                                                         EncodeWords) {
   return Failure(compiled.text_only);
 }
 

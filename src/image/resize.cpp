@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
 
 namespace tokamak {
@@ -19,6 +20,33 @@ double bicubic(double x) {
   return 0;
 }
 
+double lanczos(double x) {
+  constexpr double lobes = 3;
+  if (x == 0) return 1;
+  if (std::abs(x) >= lobes) return 0;
+  const double angle = std::numbers::pi * x;
+  return std::sin(angle) / angle * std::sin(angle / lobes) / (angle / lobes);
+}
+
+struct Filter {
+  double (*weight)(double x);
+  double support;
+};
+
+Filter filter_of(ResizeFilter filter) {
+  switch (filter) {
+    case ResizeFilter::kBilinear:
+      return {bilinear, 1};
+    case ResizeFilter::kBicubic:
+      return {bicubic, 2};
+    case ResizeFilter::kLanczos:
+      break;
+  }
+  return {lanczos, 3};
+}
+
+constexpr uint32_t kMaxBits = 22;  // of sums: 8 bits of a pixel and a sign are left
+
 /// The inputs of each output of an axis: output i mixes inputs first[i], ... with
 /// weights[start[i]], ..., weights[start[i + 1] - 1], all of `bits` fraction bits.
 struct Axis {
@@ -34,7 +62,6 @@ struct Axis {
 
 /// Most fraction bits of which the largest weight still fits 15 bits.
 uint32_t fraction_bits(double largest_weight) {
-  constexpr uint32_t kMaxBits = 22;  // of sums: 8 bits of a pixel and a sign are left
   constexpr double kTooLarge = 1 << 15;
   uint32_t bits = 0;
   while (bits < kMaxBits &&
@@ -45,10 +72,10 @@ uint32_t fraction_bits(double largest_weight) {
 }
 
 Axis make_axis(uint32_t in, uint32_t out, ResizeFilter filter) {
-  const bool cubic = filter == ResizeFilter::kBicubic;
+  const Filter own = filter_of(filter);
   const double scale = double(in) / double(out);
   const double widening = std::max(scale, 1.0);
-  const double support = (cubic ? 2.0 : 1.0) * widening;
+  const double support = own.support * widening;
   Axis axis;
   std::vector<double> weights;
   double largest = 0;
@@ -59,7 +86,7 @@ Axis make_axis(uint32_t in, uint32_t out, ResizeFilter filter) {
     double sum = 0;
     for (int64_t j = low; j < high; ++j) {
       const double x = (double(j) - centre + 0.5) / widening;
-      weights.push_back(cubic ? bicubic(x) : bilinear(x));
+      weights.push_back(own.weight(x));
       sum += weights.back();
     }
     for (double& weight : std::span(weights).subspan(axis.start.back())) {
@@ -69,7 +96,7 @@ Axis make_axis(uint32_t in, uint32_t out, ResizeFilter filter) {
     axis.first.push_back(uint32_t(low));
     axis.start.push_back(uint32_t(weights.size()));
   }
-  axis.bits = fraction_bits(largest);
+  axis.bits = filter == ResizeFilter::kLanczos ? kMaxBits : fraction_bits(largest);
   for (const double weight : weights) {
     axis.weights.push_back(int32_t(std::round(std::ldexp(weight, int(axis.bits)))));
   }

@@ -37,5 +37,17 @@ TEST(Resized, ClampsWhatBicubicOvershoots) {
   EXPECT_EQ(grays[5], 255);
 }
 
+TEST(Resized, HasThePixelsOfPillowWithLanczos) {
+  const auto of = [](std::vector<uint8_t> grays, uint32_t width) {
+    return grays_of(resized(row_of(std::move(grays)), {width, 1}, ResizeFilter::kLanczos));
+  };
+  EXPECT_EQ(of({0, 0, 255, 255}, 8), (std::vector<uint8_t>{10, 0, 0, 54, 201, 255, 255, 245}));
+  EXPECT_EQ(of({0, 200, 3, 90, 255, 17, 60, 128, 5}, 4), (std::vector<uint8_t>{73, 118, 103, 56}));
+  EXPECT_EQ(of({10, 250, 30}, 7), (std::vector<uint8_t>{0, 41, 165, 250, 177, 60, 0}));
+  EXPECT_EQ(of({9, 31, 181, 70, 64, 70, 132, 141}, 11),
+            (std::vector<uint8_t>{11, 2, 87, 181, 100, 52, 64, 68, 113, 142, 140}))
+      << "182 with weights of 16 bits";
+}
+
 }  // namespace
 }  // namespace tokamak

@@ -64,4 +64,47 @@ Result<ImageSize> size_in_token_budget(ImageSize image, const TokenBudget& budge
   return ImageSize{.width = uint32_t(width), .height = uint32_t(height)};
 }
 
+ImageSize size_to_longest(ImageSize image, uint32_t longest) {
+  const double ratio = double(image.width) / image.height;
+  const bool is_wide = image.width >= image.height;
+  auto shorter = uint32_t(is_wide ? longest / ratio : longest * ratio);
+  shorter = std::max(shorter + shorter % 2, 1u);
+  if (is_wide) return {.width = longest, .height = shorter};
+  return {.width = shorter, .height = longest};
+}
+
+ImageSize size_in_squares(ImageSize image, uint32_t side) {
+  const auto whole = [side](uint32_t pixels) {
+    return uint32_t(std::ceil(double(pixels) / side)) * side;
+  };
+  const double ratio = double(image.width) / image.height;
+  if (image.width >= image.height) {
+    const uint32_t width = whole(image.width);
+    return {.width = width, .height = std::max(whole(uint32_t(width / ratio)), side)};
+  }
+  const uint32_t height = whole(image.height);
+  return {.width = std::max(whole(uint32_t(height * ratio)), side), .height = height};
+}
+
+ImageSize size_in_side_budget(ImageSize image, const SideBudget& budget) {
+  double h = image.height, w = image.width;
+  const double f = budget.factor, shrink = std::max(h, w) / budget.longest;
+  if (shrink > 1) {
+    h = std::floor(h / shrink);
+    w = std::floor(w / shrink);
+  }
+  const double most = double(budget.max_pixels);
+  double height = std::max(std::ceil(h / f), 1.0) * f, width = std::max(std::ceil(w / f), 1.0) * f;
+  if (height * width > most) {
+    const double more = std::sqrt(height * width / most);
+    height = std::max(std::floor(height / more / f), 1.0) * f;
+    width = std::max(std::floor(width / more / f), 1.0) * f;
+    // One square of a long image's shorter side may be more than its share.
+    const double alone = std::floor(most / f / f) * f;
+    if (height == f) width = std::min(width, alone);
+    if (width == f) height = std::min(height, alone);
+  }
+  return at_least_one_factor(height, width, budget.factor);
+}
+
 }  // namespace tokamak

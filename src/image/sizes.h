@@ -1,5 +1,6 @@
-// To which size the processors of models resize an image. Reference: smart_resize and
-// get_aspect_ratio_preserving_size in transformers' image processors.
+// To which size the processors of models resize an image. Reference: smart_resize,
+// get_aspect_ratio_preserving_size, get_resize_output_image_size and resize_for_vision_encoder in
+// transformers' image processors.
 #pragma once
 #include <cstdint>
 
@@ -28,5 +29,22 @@ struct TokenBudget {
 
 /// An error for an image so long that nothing of its shorter side would be left.
 Result<ImageSize> size_in_token_budget(ImageSize image, const TokenBudget& budget);
+
+/// Idefics 3: the longer side becomes `longest` pixels, the shorter one an even number of them, the
+/// ratio about kept. Small images are enlarged to it.
+ImageSize size_to_longest(ImageSize image, uint32_t longest);
+
+/// The smallest size of whole squares of `side` pixels, the ratio of the longer sides kept.
+ImageSize size_in_squares(ImageSize image, uint32_t side);
+
+/// Pixtral: the ratio kept, both sides at most `longest` and at most `max_pixels` in all, then up
+/// to multiples of `factor`. Small images keep their size.
+struct SideBudget {
+  uint32_t factor = 32;  // the pixels of a patch's side, times the patches that are merged
+  uint32_t longest = 1540;
+  uint64_t max_pixels = 16'777'216;
+};
+
+ImageSize size_in_side_budget(ImageSize image, const SideBudget& budget);
 
 }  // namespace tokamak

@@ -32,5 +32,33 @@ TEST(SizeInTokenBudget, KeepsOneRowOfVeryLongImages) {
             (ImageSize{3360, 48}));
 }
 
+TEST(SizeInSquares, KeepsTheRatioOfTheLongerSides) {
+  const auto squares = [](ImageSize image, uint32_t longest) {
+    return size_in_squares(size_to_longest(image, longest), 512);
+  };
+  EXPECT_EQ(size_to_longest({.width = 640, .height = 481}, 2048), (ImageSize{2048, 1540}));
+  EXPECT_EQ(squares({.width = 640, .height = 480}, 2048), (ImageSize{2048, 1536}));
+  EXPECT_EQ(squares({.width = 640, .height = 481}, 2048), (ImageSize{2048, 2048}));
+  EXPECT_EQ(squares({.width = 1000, .height = 3000}, 1536), (ImageSize{512, 1536}));
+  EXPECT_EQ(squares({.width = 9000, .height = 1}, 2048), (ImageSize{2048, 512}));
+  EXPECT_EQ(squares({.width = 10, .height = 10}, 512), (ImageSize{512, 512}));
+}
+
+TEST(SizeInSideBudget, MakesSmallImagesNoLargerThanWholeSquares) {
+  const SideBudget budget = {.factor = 28, .longest = 1540};
+  EXPECT_EQ(size_in_side_budget({.width = 1, .height = 30}, budget), (ImageSize{28, 56}));
+  EXPECT_EQ(size_in_side_budget({.width = 640, .height = 480}, budget), (ImageSize{644, 504}));
+  EXPECT_EQ(size_in_side_budget({.width = 3000, .height = 1000}, budget), (ImageSize{1540, 532}));
+}
+
+TEST(SizeInSideBudget, ObeysTheLimitOfTheUser) {
+  for (const ImageSize image : {ImageSize{1540, 1540}, ImageSize{1540, 5}, ImageSize{600, 900}}) {
+    const ImageSize size = size_in_side_budget(image, {.factor = 28, .max_pixels = 28 * 28 * 10});
+    EXPECT_LE(size.width * size.height, 28u * 28 * 10) << image.width;
+    EXPECT_EQ(size.width % 28 + size.height % 28, 0u) << image.width;
+    EXPECT_GT(size.width * size.height, 28u * 28 * 4) << image.width;
+  }
+}
+
 }  // namespace
 }  // namespace tokamak

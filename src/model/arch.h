@@ -64,9 +64,13 @@ Result<VisionTower> build_gemma3_vision(const ConfigReader&, const TensorFile&, 
 Result<ModelFacts> gemma4_facts(const ConfigReader&);
 Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
+Result<VisionTower> build_idefics3_vision(const ConfigReader&, const TensorFile&,
+                                          const TowerBuild&);
 Result<ModelFacts> kani_tts2_facts(const ConfigReader&);
 Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
+Result<VisionTower> build_mistral3_vision(const ConfigReader&, const TensorFile&,
+                                          const TowerBuild&);
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<VisionTower> build_qwen3_vl_vision(const ConfigReader&, const TensorFile&,
                                           const TowerBuild&);
@@ -100,6 +104,12 @@ Result<ModelFacts> roberta_ranker_facts(const ConfigReader&);
 Result<Graph> build_roberta_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> mpnet_facts(const ConfigReader&);
 Result<Graph> build_mpnet(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> distilbert_facts(const ConfigReader&);
+Result<Graph> build_distilbert(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> gte_facts(const ConfigReader&);
+Result<Graph> build_gte(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> gte_ranker_facts(const ConfigReader&);
+Result<Graph> build_gte_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> modernbert_facts(const ConfigReader&);
 Result<Graph> build_modernbert(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> modernbert_ranker_facts(const ConfigReader&);

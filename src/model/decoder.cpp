@@ -114,8 +114,9 @@ ModelFacts facts_of(const DecoderSpec& spec) {
 }
 
 std::string decoder_prefix(const TensorFile& file, std::string_view embedding) {
-  for (const char* prefix : {"model.", "model.language_model.", "language_model.model.",
-                             "model.decoder.", "gpt_neox.", "transformer.", "backbone.", ""}) {
+  for (const char* prefix :
+       {"model.", "model.language_model.", "language_model.model.", "model.text_model.",
+        "model.decoder.", "gpt_neox.", "transformer.", "backbone.", ""}) {
     if (file.find(fmt::format("{}{}.weight", prefix, embedding)) != nullptr) return prefix;
   }
   return "model.";

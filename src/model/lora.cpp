@@ -4,36 +4,21 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "base/bits.h"
 #include "base/check.h"
-#include "model/lora_config.h"
+#include "model/lora_adapter.h"
 
 namespace tokamak {
 namespace {
 
-constexpr std::string_view kWeightEnding = ".weight", kA = ".lora_A.weight", kB = ".lora_B.weight";
+constexpr std::string_view kWeightEnding = ".weight";
 constexpr uint32_t kRankUnit = 8;  // of LoraDown and LoraUp
-
-/// The model around a module does not distinguish it from others: the same layers are
-/// "model.layers" of a text model and "model.language_model.layers" of one that reads images.
-std::string_view inner_name(std::string_view name) {
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view outer : {"base_model.", "model.", "language_model."}) {
-      if (!name.starts_with(outer)) continue;
-      name.remove_prefix(outer.size());
-      again = true;
-    }
-  }
-  return name;
-}
 
 /// A module of the checkpoint, and the products that are made of its rows.
 struct Module {
   std::vector<size_t> nodes;
-  uint32_t in = 0, out = 0;
+  LoraShape shape;
   uint32_t rank = 0;  // the largest of all adapters', in whole units; 0: it is not adapted
 };
 using Modules = std::map<std::string, Module, std::less<>>;
@@ -64,149 +49,15 @@ Modules modules_of(const Graph& graph) {
     if (tensor == nullptr || graph.at(node.inputs[0]).shape[0] != kTokens) continue;
     const std::string_view name =
         std::string_view(*tensor).substr(0, tensor->size() - kWeightEnding.size());
-    Module& module = found[std::string(inner_name(name))];
+    Module& module = found[std::string(inner_lora_name(name))];
     module.nodes.push_back(i);
-    module.in = uint32_t(w.shape[1]);
+    module.shape.in = uint32_t(w.shape[1]);
     for (const WeightPart& part : std::get<Weight>(w.recipe).parts) {
-      module.out = std::max(module.out, part.first_row + rows_of(part, w));
+      module.shape.out = std::max(module.shape.out, part.first_row + rows_of(part, w));
     }
   }
   return found;
 }
-
-/// "self_attn.q_proj" of "layers.3.self_attn.q_proj".
-std::string_view kind_of(std::string_view module) {
-  if (!module.starts_with("layers.")) return module;
-  module.remove_prefix(std::string_view("layers.").size());
-  return module.substr(std::min(module.find('.'), module.size() - 1) + 1);
-}
-
-std::string kinds_text(const Modules& modules) {
-  std::set<std::string_view> kinds;
-  for (const auto& [name, module] : modules) kinds.insert(kind_of(name));
-  std::string text;
-  for (const std::string_view kind : kinds)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", kind);
-  return text;
-}
-
-/// The tensors of one adapter for a module.
-struct Pair {
-  const TensorInfo* a = nullptr;
-  const TensorInfo* b = nullptr;
-  double factor = 1;
-};
-
-/// The tensors of one adapter, by the modules of the model.
-class Adapter {
- public:
-  static Result<Adapter> read(const LoraFiles& files, const Modules& modules) {
-    Adapter adapter(files);
-    TOK_TRY(adapter.config_,
-            read_lora_config(ConfigReader(files.config, files.where + "/adapter_config.json")));
-    for (const TensorInfo& tensor : files.tensors.tensors()) {
-      TOK_TRY(adapter.add(tensor, modules));
-    }
-    if (adapter.pairs_.empty()) {
-      return invalid_input("{}: the adapter has no tensors.", files.where);
-    }
-    for (auto& [name, pair] : adapter.pairs_) {
-      TOK_TRY(adapter.check(name, pair, modules.find(name)->second));
-    }
-    return adapter;
-  }
-
-  /// Null where it has nothing for that module.
-  const Pair* find(std::string_view module) const {
-    const auto found = pairs_.find(module);
-    return found == pairs_.end() ? nullptr : &found->second;
-  }
-  const std::map<std::string, Pair, std::less<>>& pairs() const { return pairs_; }
-
-  void note_unused_patterns(const std::function<void(std::string_view)>& notice) const {
-    for (const auto& [pattern, alpha] : config_.alphas) {
-      const bool is_used = std::ranges::any_of(
-          pairs_, [&](const auto& one) { return pattern.matches(full_name(*one.second.a)); });
-      if (is_used) continue;
-      notice(fmt::format("{}: alpha_pattern has \"{}\", which fits no module of the adapter.",
-                         files_->where, pattern.text()));
-    }
-  }
-
- private:
-  explicit Adapter(const LoraFiles& files) : files_(&files) {}
-
-  /// The name of an A's module in the model, as PEFT has it.
-  static std::string_view full_name(const TensorInfo& a) {
-    constexpr std::string_view kWrapper = "base_model.model.";
-    std::string_view name = std::string_view(a.name).substr(0, a.name.size() - kA.size());
-    if (name.starts_with(kWrapper)) name.remove_prefix(kWrapper.size());
-    return name;
-  }
-
-  /// The error for a tensor that does not fit: perhaps the model is another one.
-  Failure wrong(const TensorInfo& tensor, const std::string& text) const {
-    const std::string base =
-        config_.base.empty() ? "" : fmt::format(" The adapter was made for \"{}\".", config_.base);
-    return invalid_input("{}: tensor \"{}\" {}.{}", files_->tensors.file_name(tensor), tensor.name,
-                         text, base);
-  }
-
-  Result<void> add(const TensorInfo& tensor, const Modules& modules) {
-    const bool is_a = tensor.name.ends_with(kA);
-    if (!is_a && !tensor.name.ends_with(kB)) {
-      return wrong(tensor,
-                   "is no lora_A.weight or lora_B.weight of a module, and nothing else is read");
-    }
-    const std::string_view module =
-        inner_name(std::string_view(tensor.name).substr(0, tensor.name.size() - kA.size()));
-    if (!modules.contains(module)) {
-      return wrong(tensor,
-                   fmt::format("is for \"{}\", which this model has no adaptable product of; "
-                               "its layers have {}",
-                               module, kinds_text(modules)));
-    }
-    if (!is_float_weight(tensor.dtype) || tensor.shape.size() != 2) {
-      return wrong(tensor,
-                   fmt::format("is {}, expected a matrix of f32, f16 or bf16", describe(tensor)));
-    }
-    Pair& pair = pairs_[std::string(module)];
-    const TensorInfo*& place = is_a ? pair.a : pair.b;
-    if (place != nullptr) {
-      return wrong(tensor, fmt::format("is for the same module as \"{}\"", place->name));
-    }
-    place = &tensor;
-    return {};
-  }
-
-  Result<void> check(const std::string& name, Pair& pair, const Module& module) const {
-    if (pair.a == nullptr || pair.b == nullptr) {
-      const TensorInfo& alone = pair.a != nullptr ? *pair.a : *pair.b;
-      return wrong(alone,
-                   fmt::format("has no {} beside it", pair.a != nullptr ? "lora_B" : "lora_A"));
-    }
-    const uint64_t rank = pair.a->shape[0];
-    if (rank == 0 || pair.a->shape[1] != module.in) {
-      return wrong(*pair.a, fmt::format("is {}, expected [rank, {}] as the model's {} takes",
-                                        describe(*pair.a), module.in, name));
-    }
-    if (pair.b->shape[0] != module.out || pair.b->shape[1] != rank) {
-      return wrong(*pair.b,
-                   fmt::format("is {}, expected [{}, {}] as the model's {} gives and A has",
-                               describe(*pair.b), module.out, rank, name));
-    }
-    if (!config_.has_ranks && rank != config_.rank) {
-      return wrong(*pair.a, fmt::format("is {}, expected [{}, {}] by r of adapter_config.json",
-                                        describe(*pair.a), config_.rank, module.in));
-    }
-    pair.factor = config_.factor(full_name(*pair.a), rank) * files_->scale;
-    return {};
-  }
-
-  const LoraFiles* files_;
-  LoraConfig config_;
-  std::map<std::string, Pair, std::less<>> pairs_;
-};
 
 /// The type that holds all values of a stack as they are: that of its tensors, where it is one.
 class StackType {
@@ -227,7 +78,7 @@ class StackType {
 
 class Rewriter {
  public:
-  Rewriter(Graph& graph, const Modules& modules, const std::vector<Adapter>& adapters)
+  Rewriter(Graph& graph, const Modules& modules, const std::vector<LoraAdapter>& adapters)
       : graph_(graph), modules_(modules), adapters_(adapters) {
     for (const auto& [name, module] : modules_) {
       if (module.rank == 0) continue;
@@ -274,9 +125,9 @@ class Rewriter {
     }
     for (const auto& [i, name] : products_) {
       const Module& module = modules_.find(name)->second;
-      if (module.in % 8 != 0) {
+      if (module.shape.in % 8 != 0) {
         return unsupported("{} takes {} columns; adapters are for a multiple of 8.", name,
-                           module.in);
+                           module.shape.in);
       }
       ValueId x = graph_.nodes[i].inputs[0];
       if (const auto found = gathered.find(x); found != gathered.end()) x = found->second;
@@ -308,7 +159,7 @@ class Rewriter {
     LoraStack stack;
     StackType type;
     for (size_t i = 0; i < adapters_.size(); ++i) {
-      const Pair* pair = adapters_[i].find(product.module);
+      const LoraPair* pair = adapters_[i].find(product.module);
       if (pair != nullptr) type.add(*pair->b, pair->factor);
       for (const WeightPart& part : std::get<Weight>(w.recipe).parts) {
         stack.parts.push_back(
@@ -327,7 +178,7 @@ class Rewriter {
     StackType type;
     for (size_t i = 0; i < adapters_.size(); ++i) {
       for (const std::string& name : group.modules) {
-        const Pair* pair = adapters_[i].find(name);
+        const LoraPair* pair = adapters_[i].find(name);
         if (pair != nullptr) type.add(*pair->a, 1);
         stack.parts.push_back(
             part_of(i, pair == nullptr ? nullptr : pair->a, 0, modules_.find(name)->second.rank));
@@ -367,7 +218,7 @@ class Rewriter {
 
   Graph& graph_;
   const Modules& modules_;
-  const std::vector<Adapter>& adapters_;
+  const std::vector<LoraAdapter>& adapters_;
   std::map<size_t, std::string> products_;  // node -> module
   std::map<size_t, ValueId> x_of_;          // node -> what it multiplies, columns in their order
   std::map<ValueId, Group> groups_;         // by x, before it is adapted itself
@@ -384,9 +235,11 @@ std::string lora_prefix(size_t index) {
 Result<void> add_adapters(Graph& graph, std::span<const LoraFiles> adapters,
                           const std::function<void(std::string_view)>& notice) {
   Modules modules = modules_of(graph);
-  std::vector<Adapter> read;
+  LoraShapes shapes;
+  for (const auto& [name, module] : modules) shapes[name] = module.shape;
+  std::vector<LoraAdapter> read;
   for (const LoraFiles& files : adapters) {
-    TOK_TRY(Adapter adapter, Adapter::read(files, modules));
+    TOK_TRY(LoraAdapter adapter, LoraAdapter::read(files, shapes));
     if (notice) adapter.note_unused_patterns(notice);
     for (const auto& [name, pair] : adapter.pairs()) {
       uint32_t& rank = modules.find(name)->second.rank;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "formats/tensor_file.h"
@@ -40,10 +41,29 @@ struct ImageAngles {
 enum class PatchPositions : uint8_t {
   kSquare,  // a square of rows, mixed bilinearly for other grids
   kByAxis,  // rows for columns of patches, then as many for rows, of which two are added
+  kNone,    // heads turn, and that is all
 };
 
 struct TowerStage {
   Graph patches, merge;
+};
+
+/// Words between the rows of an image that stand in lines, as in the image.
+struct LineMarks {
+  uint32_t longest = 0;   // pixels of the longer side, at most
+  std::string line, end;  // after each line but the last, and after that one
+};
+
+/// An image that is cut into squares of the tower's size, each of which it sees by itself. After
+/// them comes the image as a whole, made as small as one.
+struct Tiles {
+  uint32_t longest = 0;  // pixels of the longer side of an image before it is cut
+  bool splits = true;    // otherwise there is the whole image alone
+  uint32_t most = 1;     // squares of an image, the whole included
+  /// Words before the rows of a square, where "{row}" and "{column}" are its place from 1 on; after
+  /// each line of squares, and once more after the last; before the rows of the whole, and after
+  /// them.
+  std::string tile, line, whole, end;
 };
 
 struct VisionTower {
@@ -51,8 +71,9 @@ struct VisionTower {
   /// layer i of the text.
   std::vector<TowerStage> stages;
   uint32_t max_patches = 0;
-  /// Most rows of an image.
+  /// Most rows of what the tower sees at once, and of an image.
   uint32_t max_rows() const { return max_patches / (side * side); }
+  uint32_t max_image_rows() const;
   uint32_t patch = 16;  // pixels of a side
   uint32_t frames = 1;  // how often a patch repeats its pixels
   uint32_t side = 2;    // of the squares of patches that become one row
@@ -60,22 +81,33 @@ struct VisionTower {
   bool channels_last = false;  // of the pixels of a patch
   uint32_t image_side = 0;     // pixels, of all images; 0: they keep their shape
   bool fills_tokens = false;   // and are brought to as many tokens as a budget allows
-  TensorDesc positions;        // a table of rows, read by the host
+  TensorDesc positions;        // a table of rows, read by the host; nothing for kNone
   PatchPositions positions_are = PatchPositions::kSquare;
   std::optional<double> angle_base;     // of angles by row and column; none: heads do not turn
   bool columns_first = false;           // the first half of the frequencies is the column's
+  bool alternates = false;              // rows and columns turn by every other frequency each
   std::vector<std::string> transposed;  // matrices that are stored [in, out]
+  /// Matrices of joined patches whose columns have each channel of all patches in turn.
+  std::vector<std::string> by_channel;
   /// Whether the text's rows of an image see all of it, and whether only where layers see a window.
   bool sees_whole_images = false, only_in_windows = false;
   std::optional<ImageAngles> angles;  // of the text's tokens; none: they count on as text does
   uint32_t placeholder = 0;           // the token that a prompt has for each row
   std::string words;                  // what stands for an image in a prompt
   std::string template_word;          // what templates write in place of that; "": the same
+  /// Words between the rows of an image, and how it is cut for them.
+  std::variant<std::monostate, LineMarks, Tiles> parts;
 };
 
+inline uint32_t VisionTower::max_image_rows() const {
+  const Tiles* tiles = std::get_if<Tiles>(&parts);
+  return max_rows() * (tiles == nullptr ? 1 : tiles->most);
+}
+
 struct TowerBuild {
-  uint64_t pixels = 0;           // most of an image
-  DType kv_dtype = DType::kF32;  // of the keys and values, of which there are no q8
+  uint64_t pixels = 0;              // most of an image
+  DType kv_dtype = DType::kF32;     // of the keys and values, of which there are no q8
+  const Json* processor = nullptr;  // preprocessor_config.json, where there is one
 };
 
 /// The part that the towers' files share when they write their graphs.

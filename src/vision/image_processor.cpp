@@ -7,11 +7,17 @@
 namespace tokamak {
 namespace {
 
+constexpr std::array<float, 3> kHalf = {0.5f, 0.5f, 0.5f};
+// CLIP's.
+constexpr std::array<float, 3> kClipMean = {0.48145466f, 0.4578275f, 0.40821073f};
+constexpr std::array<float, 3> kClipStd = {0.26862954f, 0.26130258f, 0.27577711f};
+
 /// The three numbers of a field, one for each channel; `otherwise` where it is not there.
-std::array<float, 3> channels(ConfigReader& config, std::string_view name, float otherwise) {
-  if (!config.has(name)) return {otherwise, otherwise, otherwise};
+std::array<float, 3> channels(ConfigReader& config, std::string_view name,
+                              const std::array<float, 3>& otherwise) {
+  if (!config.has(name)) return otherwise;
   const std::vector<double> found = config.positives(name, 3);
-  if (found.size() != 3) return {otherwise, otherwise, otherwise};
+  if (found.size() != 3) return otherwise;
   return {float(found[0]), float(found[1]), float(found[2])};
 }
 
@@ -51,6 +57,18 @@ ImageSize read_square(ConfigReader& config, const VisionTower& tower) {
   return {tower.image_side, tower.image_side};
 }
 
+/// The filter that `resample` names in Pillow's numbers.
+ResizeFilter read_filter(ConfigReader& config, uint32_t otherwise) {
+  const uint32_t number = config.size("resample", otherwise);
+  if (number == 1) return ResizeFilter::kLanczos;
+  if (number == 2) return ResizeFilter::kBilinear;
+  if (number == 3) return ResizeFilter::kBicubic;
+  config.reject({ErrorCode::kUnsupported,
+                 fmt::format("{} is {}; this engine has 1 (Lanczos), 2 (bilinear) and 3 (bicubic).",
+                             config.path("resample"), number)});
+  return ResizeFilter::kLanczos;
+}
+
 /// Gemma 4's, whose tower takes pixels from -1 to 1 whatever the file says of mean and std.
 TokenBudget read_tokens(ConfigReader& config, const VisionTower& tower) {
   expect_size(config, "patch_size", tower.patch);
@@ -67,8 +85,26 @@ Result<ImageSize> size_by(ImageSize image, const PixelBudget& budget) {
 Result<ImageSize> size_by(ImageSize image, const TokenBudget& budget) {
   return size_in_token_budget(image, budget);
 }
+Result<ImageSize> size_by(ImageSize image, const SideBudget& budget) {
+  return size_in_side_budget(image, budget);
+}
 Result<ImageSize> size_by(ImageSize, const ImageSize& square) {
   return square;
+}
+Result<ImageSize> size_by(ImageSize image, const ImageProcessor::Squares& squares) {
+  if (!squares.splits) return ImageSize{squares.side, squares.side};
+  return size_in_squares(size_to_longest(image, squares.longest), squares.side);
+}
+
+/// The part of an image that begins at a pixel.
+Image cropped(const Image& image, uint32_t x, uint32_t y, uint32_t side) {
+  Image out = black_image(side, side);
+  const size_t bytes = size_t{side} * 3;
+  for (uint32_t row = 0; row < side; ++row) {
+    const auto from = image.rgb.begin() + std::ptrdiff_t((size_t{y + row} * image.width + x) * 3);
+    std::copy_n(from, bytes, out.rgb.begin() + std::ptrdiff_t(row * bytes));
+  }
+  return out;
 }
 
 }  // namespace
@@ -82,13 +118,20 @@ Result<ImageProcessor> ImageProcessor::read(const Json* file, const VisionTower&
                  .merge = tower.side,
                  .frames = tower.frames,
                  .channels_last = tower.channels_last,
-                 .mean = {0.5f, 0.5f, 0.5f},
-                 .std = {0.5f, 0.5f, 0.5f}};
+                 .mean = kHalf,
+                 .std = kHalf};
+  const LineMarks* lines = std::get_if<LineMarks>(&tower.parts);
   if (!tower.fills_tokens) {
-    own.layout_.mean = channels(config, "image_mean", 0.5f);
-    own.layout_.std = channels(config, "image_std", 0.5f);
+    own.layout_.mean = channels(config, "image_mean", lines != nullptr ? kClipMean : kHalf);
+    own.layout_.std = channels(config, "image_std", lines != nullptr ? kClipStd : kHalf);
   }
-  if (tower.image_side != 0) {
+  if (const Tiles* tiles = std::get_if<Tiles>(&tower.parts)) {
+    own.size_ = Squares{tower.image_side, tiles->longest, tiles->splits};
+    own.filter_ = read_filter(config, 1);
+  } else if (lines != nullptr) {
+    own.size_ = SideBudget{tower.patch * tower.side, lines->longest, max_pixels};
+    own.filter_ = read_filter(config, 3);
+  } else if (tower.image_side != 0) {
     own.size_ = read_square(config, tower);
     own.filter_ = ResizeFilter::kBilinear;
   } else if (tower.fills_tokens) {
@@ -107,7 +150,33 @@ Result<ImageSize> ImageProcessor::size_for(ImageSize image) const {
 
 Result<Image> ImageProcessor::resize(Image image) const {
   TOK_TRY(const ImageSize size, size_for({image.width, image.height}));
+  // Twice, as the reference does it.
+  if (const Squares* squares = std::get_if<Squares>(&size_)) {
+    const ImageSize first = size_to_longest({image.width, image.height}, squares->longest);
+    image = resized(std::move(image), first, filter_);
+  }
   return resized(std::move(image), size, filter_);
+}
+
+PatchGrid ImageProcessor::squares(ImageSize resized) const {
+  const Squares* squares = std::get_if<Squares>(&size_);
+  if (squares == nullptr) return {.rows = 1, .columns = 1};
+  return {.rows = resized.height / squares->side, .columns = resized.width / squares->side};
+}
+
+std::vector<Image> ImageProcessor::parts(Image image) const {
+  const PatchGrid grid = squares({image.width, image.height});
+  std::vector<Image> out;
+  if (grid.patches() > 1) {
+    const uint32_t side = image.width / grid.columns;
+    for (uint32_t i = 0; i < grid.patches(); ++i) {
+      const auto [row, column] = grid.place(i);
+      out.push_back(cropped(image, column * side, row * side, side));
+    }
+    image = resized(std::move(image), {side, side}, filter_);
+  }
+  out.push_back(std::move(image));
+  return out;
 }
 
 }  // namespace tokamak

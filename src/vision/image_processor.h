@@ -8,11 +8,18 @@
 #include "image/resize.h"
 #include "image/sizes.h"
 #include "model/vision.h"
+#include "vision/patch_places.h"
 
 namespace tokamak {
 
 class ImageProcessor {
  public:
+  /// How an image is cut into squares of `side` pixels.
+  struct Squares {
+    uint32_t side = 0, longest = 0;
+    bool splits = true;
+  };
+
   /// `file` is null where the model has none: the family's own values hold then. `max_pixels` is
   /// the user's limit. Errors name the field.
   static Result<ImageProcessor> read(const Json* file, const VisionTower& tower,
@@ -22,13 +29,18 @@ class ImageProcessor {
   Result<ImageSize> size_for(ImageSize image) const;
   /// The image as the tower takes it: resized, so that its patches are whole.
   Result<Image> resize(Image image) const;
-  /// REQUIRES: an image of resize().
+  /// The images that the tower sees of one of resize(), one after another: its squares from left to
+  /// right and from top to bottom and then the whole, or it alone.
+  std::vector<Image> parts(Image image) const;
+  /// How many squares such an image is cut into, of each side; 1: none.
+  PatchGrid squares(ImageSize resized) const;
+  /// REQUIRES: one of parts().
   Patches cut(const Image& image) const { return patches_of(image, layout_); }
 
  private:
   PatchLayout layout_;
-  /// A budget, or the square that all images become.
-  std::variant<PixelBudget, TokenBudget, ImageSize> size_;
+  /// A budget, or the square that all images become or are cut into.
+  std::variant<PixelBudget, SideBudget, TokenBudget, ImageSize, Squares> size_;
   ResizeFilter filter_ = ResizeFilter::kBicubic;
 };
 

@@ -28,6 +28,49 @@ TEST(ImageProcessor, ReadsTheBudgetInBothSpellings) {
   EXPECT_EQ(resized_size(older, 32, 32), (ImageSize{64, 64}));
 }
 
+TEST(ImageProcessor, CutsAnImageIntoSquaresAndKeepsTheWhole) {
+  VisionTower tower = {.patch = 8, .side = 2, .image_side = 32};
+  tower.parts = Tiles{
+      .longest = 72, .splits = true, .most = 10, .tile = {}, .line = {}, .whole = {}, .end = {}};
+  const Json file = *Json::parse(R"({"resample": 1})");
+  const auto processor = ImageProcessor::read(&file, tower, 0);
+  ASSERT_TRUE(processor) << processor.error().message;
+  Image image = black_image(96, 64);
+  for (size_t i = 0; i < 3; ++i) image.rgb[(size_t{40} * 96 + 70) * 3 + i] = 255;
+  const PatchGrid grid = processor->squares({96, 64});
+  EXPECT_EQ(grid, (PatchGrid{.rows = 2, .columns = 3}));
+  const std::vector<Image> parts = processor->parts(image);
+  ASSERT_EQ(parts.size(), 7u);
+  for (size_t i = 0; i < 6; ++i) {
+    const bool is_white = parts[i].rgb[(size_t{8} * 32 + 6) * 3] == 255;
+    EXPECT_EQ(is_white, i == 5) << "the pixel is in the third square of the second line: " << i;
+  }
+  EXPECT_EQ(parts[6].width, 32u);
+  EXPECT_EQ(processor->parts(black_image(32, 32)).size(), 1u);
+}
+
+TEST(ImageProcessor, ShowsTheWholeAloneWhereImagesAreNotSplit) {
+  VisionTower tower = {.patch = 8, .side = 2, .image_side = 32};
+  tower.parts = Tiles{
+      .longest = 72, .splits = false, .most = 1, .tile = {}, .line = {}, .whole = {}, .end = {}};
+  const auto processor = ImageProcessor::read(nullptr, tower, 0);
+  ASSERT_TRUE(processor) << processor.error().message;
+  EXPECT_EQ(resized_size(processor, 90, 40), (ImageSize{32, 32}));
+}
+
+TEST(ImageProcessor, RefusesAFilterThatItDoesNotHave) {
+  VisionTower tower = {.patch = 8, .side = 2, .image_side = 32};
+  tower.parts = Tiles{
+      .longest = 72, .splits = true, .most = 10, .tile = {}, .line = {}, .whole = {}, .end = {}};
+  const Json file = *Json::parse(R"({"resample": 5})");
+  const auto processor = ImageProcessor::read(&file, tower, 0);
+  ASSERT_FALSE(processor);
+  EXPECT_EQ(
+      processor.error().message,
+      "preprocessor_config.json: resample is 5; this engine has 1 (Lanczos), 2 (bilinear) and "
+      "3 (bicubic).");
+}
+
 TEST(ImageProcessor, ObeysTheLimitOfTheUser) {
   const auto processor =
       read(R"({"size": {"shortest_edge": 65536, "longest_edge": 16777216}})", 4096);

@@ -61,25 +61,30 @@ std::vector<float> added_positions(std::span<const float> table, uint32_t width,
   return out;
 }
 
-std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid,
-                               bool columns_first) {
+std::vector<float> grid_angles(const GridAngles& angles, uint32_t head_dim, const PatchGrid& grid) {
   const uint32_t half = head_dim / 2, each = half / 2;
-  // Rows and columns share their angles: [place, each] of them.
+  // Rows and columns that turn alike share their angles: [place, each] of them, twice otherwise.
   const uint32_t places = std::max(grid.rows, grid.columns);
   std::vector<float> cosines, sines;
-  for (uint32_t place = 0; place < places; ++place) {
-    for (uint32_t j = 0; j < each; ++j) {
-      const float angle = float(place) * float(std::pow(base, -2.0 * j / half));
-      cosines.push_back(std::cos(angle));
-      sines.push_back(std::sin(angle));
+  for (uint32_t axis = 0; axis < (angles.alternates ? 2 : 1); ++axis) {
+    for (uint32_t place = 0; place < places; ++place) {
+      for (uint32_t j = 0; j < each; ++j) {
+        const float frequency = float(std::pow(angles.base, -(2.0 * j + axis) / half));
+        const float angle = float(place) * frequency;
+        cosines.push_back(std::cos(angle));
+        sines.push_back(std::sin(angle));
+      }
     }
   }
+  const size_t of_columns = angles.alternates ? size_t{places} * each : 0;
   std::vector<float> out(size_t{grid.patches()} * head_dim);
   for (uint32_t i = 0; i < grid.patches(); ++i) {
     const auto [row, column] = grid.place(i);
     float* const to = &out[size_t{i} * head_dim];
     for (uint32_t j = 0; j < half; ++j) {
-      const size_t from = size_t{(j < each) != columns_first ? row : column} * each + j % each;
+      const bool is_row = (j < each) != angles.columns_first;
+      const size_t from =
+          size_t{is_row ? row : column} * each + j % each + (is_row ? 0 : of_columns);
       to[j] = cosines[from];
       to[half + j] = sines[from];
     }

@@ -34,9 +34,13 @@ std::vector<float> added_positions(std::span<const float> table, uint32_t width,
                                    const PatchGrid& grid);
 
 /// Half of a head's frequencies turn by the row, half by the column, or the other way round: d/2
-/// cosines, then as many sines, with frequencies base^(-2i / (d/2)). [patches, head_dim]
-std::vector<float> grid_angles(double base, uint32_t head_dim, const PatchGrid& grid,
-                               bool columns_first = false);
+/// cosines, then as many sines, with frequencies base^(-2i / (d/2)), or those of columns halfway
+/// from one to the next. [patches, head_dim]
+struct GridAngles {
+  double base = 10000;
+  bool columns_first = false, alternates = false;
+};
+std::vector<float> grid_angles(const GridAngles& angles, uint32_t head_dim, const PatchGrid& grid);
 
 /// The angles of a token at a place, a row of a rotary table: see ImageAngles.
 void write_angles(const ImageAngles& angles, const std::array<uint32_t, 3>& time_row_column,

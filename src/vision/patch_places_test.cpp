@@ -40,13 +40,13 @@ TEST(AddedPositions, TakeOneRowForTheColumnAndOneForTheRow) {
 }
 
 TEST(GridAngles, MayHaveTheColumnFirst) {
-  const auto angles = grid_angles(10000, 8, {1, 2, 1}, true);
+  const auto angles = grid_angles({.columns_first = true}, 8, {1, 2, 1});
   EXPECT_FLOAT_EQ(angles[8], std::cos(1.0f));
   EXPECT_FLOAT_EQ(angles[10], 1);
 }
 
 TEST(GridAngles, TurnHalfByTheRowAndHalfByTheColumn) {
-  const auto angles = grid_angles(10000, 8, {1, 2, 1});
+  const auto angles = grid_angles({}, 8, {1, 2, 1});
   // The patch in column 1: frequencies 1 and 1/100, first those of the row.
   const std::vector<float> expected = {1, 1, std::cos(1.0f), std::cos(0.01f),
                                        0, 0, std::sin(1.0f), std::sin(0.01f)};

@@ -40,21 +40,43 @@ std::vector<std::byte> transposed(std::span<const std::byte> bytes, size_t colum
   return out;
 }
 
-/// `constants`, with those matrices as products take them that the checkpoint has as [in, out].
-ConstantReader with_transposed(const ConstantReader& constants, std::vector<std::string> names) {
-  return [constants, names = std::move(names)](const TensorDesc& tensor, Share share,
-                                               const WriteBytes& write) -> Result<void> {
-    const auto* weight = std::get_if<Weight>(&tensor.recipe);
-    if (weight == nullptr || std::ranges::find(names, weight->parts[0].name) == names.end()) {
-      return constants(tensor, share, write);
+/// The columns of a matrix, which are those of `inside` patches for each channel in turn, become
+/// those of each patch.
+std::vector<std::byte> by_patch(std::span<const std::byte> bytes, size_t columns, size_t inside,
+                                size_t each) {
+  std::vector<std::byte> out(bytes.size());
+  const size_t channels = columns / inside, rows = bytes.size() / each / columns;
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t i = 0; i < columns; ++i) {
+      const size_t to = row * columns + i % inside * channels + i / inside;
+      std::ranges::copy(bytes.subspan((row * columns + i) * each, each),
+                        out.begin() + std::ptrdiff_t(to * each));
     }
+  }
+  return out;
+}
+
+/// `constants`, with those matrices as products take them that the checkpoint has in another order.
+ConstantReader in_order(const ConstantReader& constants, const VisionTower& tower) {
+  return [constants, turned = tower.transposed, channels = tower.by_channel,
+          inside = size_t{tower.side} * tower.side](const TensorDesc& tensor, Share share,
+                                                    const WriteBytes& write) -> Result<void> {
+    const auto* weight = std::get_if<Weight>(&tensor.recipe);
+    const auto is_of = [&](const std::vector<std::string>& names) {
+      return weight != nullptr && std::ranges::find(names, weight->parts[0].name) != names.end();
+    };
+    const bool is_turned = is_of(turned);
+    if (!is_turned && !is_of(channels)) return constants(tensor, share, write);
     std::vector<std::byte> stored(size_t(byte_count(tensor, 1)));
     TOK_TRY(constants(tensor, {}, [&](uint64_t offset, std::span<const std::byte> bytes) {
       std::ranges::copy(bytes, stored.begin() + std::ptrdiff_t(offset));
       return Result<void>();
     }));
     const size_t each = stored.size() / size_t(element_count(tensor.shape, 1));
-    return write_whole(transposed(stored, size_t(tensor.shape[0]), each), share, write);
+    if (is_turned) {
+      return write_whole(transposed(stored, size_t(tensor.shape[0]), each), share, write);
+    }
+    return write_whole(by_patch(stored, size_t(tensor.shape[1]), inside, each), share, write);
   };
 }
 
@@ -86,15 +108,17 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   std::unique_ptr<TowerRunner> own(new TowerRunner());
   own->side_ = tower.side;
   own->head_dim_ = tower.head_dim;
-  own->angle_base_ = tower.angle_base;
-  own->columns_first_ = tower.columns_first;
+  if (tower.angle_base) {
+    own->angles_ = GridAngles{*tower.angle_base, tower.columns_first, tower.alternates};
+  }
   own->positions_are_ = tower.positions_are;
   const Graph& patches = tower.stages.front().patches;
   own->width_ = uint32_t(patches.at(patches.result).shape[1]);
   own->stages_ = tower.stages.size();
-  TOK_TRY(own->table_, read_floats(constants, tower.positions));
-  TOK_TRY(own->program_,
-          backend.compile(std::move(plan), with_transposed(constants, tower.transposed)));
+  if (tower.positions_are != PatchPositions::kNone) {
+    TOK_TRY(own->table_, read_floats(constants, tower.positions));
+  }
+  TOK_TRY(own->program_, backend.compile(std::move(plan), in_order(constants, tower)));
   TOK_TRY(write_all_pages(*own->program_));
   return own;
 }
@@ -131,12 +155,14 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   std::vector<InputWrite> inputs = {input(plan(), kPatchPixels, patches.values)};
   std::vector<float> positions, angles;
   if (written_ != grid) {
-    const bool is_square = positions_are_ == PatchPositions::kSquare;
-    positions =
-        is_square ? mixed_positions(table_, width_, grid) : added_positions(table_, width_, grid);
-    inputs.push_back(input(plan(), kPatchPositions, positions));
-    if (angle_base_) {
-      angles = grid_angles(*angle_base_, head_dim_, grid, columns_first_);
+    if (positions_are_ != PatchPositions::kNone) {
+      const bool is_square = positions_are_ == PatchPositions::kSquare;
+      positions =
+          is_square ? mixed_positions(table_, width_, grid) : added_positions(table_, width_, grid);
+      inputs.push_back(input(plan(), kPatchPositions, positions));
+    }
+    if (angles_) {
+      angles = grid_angles(*angles_, head_dim_, grid);
       inputs.push_back(input(plan(), kAngles, angles));
     }
   }

@@ -37,8 +37,7 @@ class TowerRunner {
 
   size_t stages_ = 1;
   uint32_t side_ = 1, head_dim_ = 0;
-  std::optional<double> angle_base_;
-  bool columns_first_ = false;
+  std::optional<GridAngles> angles_;
   PatchPositions positions_are_ = PatchPositions::kSquare;
   std::vector<float> table_;          // of positions
   uint32_t width_ = 0;                // of its rows

@@ -92,14 +92,14 @@ TEST_P(EncoderGolden, TextsAloneAndTogetherAreAsRecorded) {
   fmt::print("embedding {} {}: within {:.1e}\n", model, setup.name, error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EncoderGolden,
-                         testing::ValuesIn(in_turn(std::vector<std::string>{"bert", "minilm",
-                                                                            "modernbert", "mpnet",
-                                                                            "nomic_bert", "xlmr"},
-                                                   {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_f32"}})),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, EncoderGolden,
+    testing::ValuesIn(in_turn(std::vector<std::string>{"bert", "minilm", "modernbert", "mpnet",
+                                                       "nomic_bert", "xlmr", "distilbert", "gte"},
+                              {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_f32"}})),
+    [](const auto& param) {
+      return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+    });
 
 }  // namespace
 }  // namespace tokamak::golden

@@ -209,7 +209,8 @@ TEST_P(VisionBatchOnTheCpu, GivesThemAgainAfterALoss) {
   }
 }
 
-const std::string kModels[] = {"gemma3_vl", "gemma4_vl", "qwen3_5_vl_images", "qwen3_vl"};
+const std::string kModels[] = {"gemma3_vl", "gemma4_vl", "qwen3_5_vl_images", "qwen3_vl",
+                               "idefics3"};
 
 std::string name_of(const testing::TestParamInfo<VisionBatch::ParamType>& param) {
   return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;

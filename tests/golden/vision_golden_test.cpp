@@ -47,16 +47,18 @@ struct VisionGolden : testing::TestWithParam<std::tuple<const char*, DeviceSetup
 TEST_P(VisionGolden, TowersGiveTheRecordedRows) {
   const auto backend = open_backend(setup.options);
   ASSERT_TRUE(backend);
+  const auto no_words = [](std::string_view) { return std::vector<uint32_t>(); };
   const auto encoder =
-      ImageEncoder::make(engine->compiled(), engine->files(), setup.options, *backend);
+      ImageEncoder::make(engine->compiled(), engine->files(), setup.options, *backend, no_words);
   ASSERT_TRUE(encoder) << encoder.error().message;
   for (const Json& entry : golden().find("tower")->as_array()) {
     const std::string& file = entry.find("file")->as_string();
     SCOPED_TRACE(file);
     auto fitted = (*encoder)->fit(image_of(file));
     ASSERT_TRUE(fitted) << fitted.error().message;
-    const ImageRef added = (*encoder)->add(*std::move(fitted), "");
-    const auto encoded = added->encode();
+    const auto added = (*encoder)->add(*std::move(fitted), "");
+    ASSERT_TRUE(added) << added.error().message;
+    const auto encoded = (*added)->encode();
     ASSERT_TRUE(encoded) << encoded.error().message;
     const double error = relative_error(recorded_rows(entry), *encoded);
     // Matrix units take keys and values as f16.
@@ -112,6 +114,12 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(OnTheCpu, VisionGolden,
                          testing::Combine(testing::Values("qwen3_vl_moe"),
                                           testing::Values(setups().front())),
+                         case_name);
+/// Whose kernels are those of the others.
+INSTANTIATE_TEST_SUITE_P(OnTwoDevices, VisionGolden,
+                         testing::Combine(testing::Values("idefics3", "mistral3_images"),
+                                          testing::Values(setup_named("cpu"),
+                                                          setup_named("webgpu_f32"))),
                          case_name);
 
 }  // namespace

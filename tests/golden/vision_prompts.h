@@ -23,6 +23,9 @@ class VisionModel {
     folder_ = made_checkpoint(name, golden_);
     is_made_ = true;
     std::ofstream(folder_ + "/preprocessor_config.json") << golden_.find("processor")->dump();
+    if (const Json* tokenizer = golden_.find("tokenizer")) {
+      std::ofstream(folder_ + "/tokenizer.json") << tokenizer->dump();
+    }
   }
   ~VisionModel() {
     if (is_made_) std::filesystem::remove_all(folder_);
@@ -74,6 +77,17 @@ inline ImagePrompt prompt_of(Engine& engine, const Json& chat) {
     if (segment.is_string()) images.push_back(image_of(segment.as_string()));
   }
   const std::vector<uint32_t> ids = ids_of(*chat.find("ids"));
+  if (const Json* prompt = chat.find("prompt")) {
+    // Words stand between the rows of an image, as its tokenizer has them.
+    ImagePrompt own = placed(engine, ids_of(*prompt), images);
+    const uint32_t vocab = engine.compiled().facts.vocab;
+    std::vector<uint32_t> written = own.ids;
+    for (uint32_t& id : written) {
+      if (id >= vocab) id = engine.compiled().vision->placeholder;
+    }
+    EXPECT_EQ(written, ids);
+    return own;
+  }
   const uint32_t placeholder = engine.compiled().vision->placeholder;
   // The recorded ids have a placeholder for each row, a prompt has one for each image.
   std::vector<uint32_t> written;

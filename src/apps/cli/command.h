@@ -40,6 +40,7 @@ void add_inspect(App& app, Action& action);
 void add_bench(App& app, Action& action);
 void add_profile(App& app, Action& action);
 void add_tune(App& app, Action& action);
+void add_merge(App& app, Action& action);
 void add_quantize(App& app, Action& action);
 void add_doctor(App& app, Action& action);
 void add_sampler(App& app, Action& action);

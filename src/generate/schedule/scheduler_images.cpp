@@ -22,11 +22,12 @@ Result<void> Scheduler::check_images(const Request& request) const {
       return invalid_input("Token id {} is beyond the vocabulary of {} tokens.", id,
                            options_.vocab);
     }
-    const uint32_t count = (*image)->tokens();
-    for (uint32_t n = 0; n < count; ++n, ++i) {
-      if (i < request.prompt.size() && request.prompt[i] == id + n) continue;
-      return invalid_input("The prompt has {} of the {} tokens of an image, expected all.", n,
-                           count);
+    const std::vector<uint32_t> ids = (*image)->ids();
+    const auto first = size_t(std::ranges::find(ids, id) - ids.begin());
+    for (size_t n = first; n < ids.size(); ++n, ++i) {
+      if (i < request.prompt.size() && request.prompt[i] == ids[n]) continue;
+      return invalid_input("The prompt has {} of the {} tokens of an image, expected all.",
+                           n - first, ids.size() - first);
     }
   }
   return {};

@@ -22,7 +22,22 @@ ImageRows::ImageRows(const Plan& plan, uint32_t vocab, WriteAngles angles, bool 
   });
 }
 
-ImageRef ImageRows::add(uint32_t rows, uint32_t columns, PromptImage::Encode encode) {
+std::vector<uint32_t> PromptImage::ids() const {
+  std::vector<uint32_t> out;
+  uint32_t next = first_id;
+  const auto add_rows = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) out.push_back(next++);
+  };
+  for (const ImagePart& part : parts) {
+    out.insert(out.end(), part.before.begin(), part.before.end());
+    add_rows(part.rows);
+  }
+  if (parts.empty()) add_rows(tokens());
+  return out;
+}
+
+ImageRef ImageRows::add(uint32_t rows, uint32_t columns, PromptImage::Encode encode,
+                        std::vector<ImagePart> parts) {
   const uint32_t tokens = rows * columns;
   TOK_CHECK(tokens > 0 && tokens <= capacity_);
   // Its rows are neighbours on the device, too.
@@ -39,6 +54,7 @@ ImageRef ImageRows::add(uint32_t rows, uint32_t columns, PromptImage::Encode enc
                                                                     .first_id = next_id_,
                                                                     .rows = rows,
                                                                     .columns = columns,
+                                                                    .parts = std::move(parts),
                                                                     .encode = std::move(encode),
                                                                     .values = {}}));
   next_id_ += tokens;
@@ -100,6 +116,20 @@ TokenPlaces::TokenPlaces(std::span<const uint32_t> ids, const ImageRows& rows,
   });
 }
 
+namespace {
+
+/// How many ids from `first` on are rows of the image that follow each other.
+uint32_t run_length(const PromptImage& image, std::span<const uint32_t> ids, uint32_t first) {
+  uint32_t count = 1;
+  while (first + count < ids.size() && ids[first + count] == ids[first] + count &&
+         image.has(ids[first + count])) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
 void TokenPlaces::find_spans(std::span<const uint32_t> ids, const ImageRows& rows,
                              const std::function<ImageRef(uint32_t id)>& find) {
   needs_whole_ = rows.needs_whole();
@@ -110,9 +140,10 @@ void TokenPlaces::find_spans(std::span<const uint32_t> ids, const ImageRows& row
       ++i;
       continue;
     }
-    const uint32_t start = i + shift, count = image->tokens();
+    const uint32_t start = i + shift;
+    const uint32_t count = image->parts.empty() ? image->tokens() : run_length(*image, ids, i);
     if (rows.has_places()) shift += std::max(image->rows, image->columns) - count;
-    spans_.push_back({std::move(image), i, start, shift});
+    spans_.push_back({std::move(image), i, count, start, shift});
     i += count;
   }
 }
@@ -131,11 +162,13 @@ const PromptImage* TokenPlaces::image(uint32_t first, uint32_t count) const {
 
 uint32_t TokenPlaces::step_tokens(uint32_t first, uint32_t count, uint32_t most,
                                   bool has_image) const {
+  const PromptImage* own = nullptr;
   for (const Span& span : spans_) {
     if (span.end() <= first) continue;
     if (span.first >= first + count) break;
-    if (has_image) return std::max(span.first, first) - first;
+    if (has_image && span.image.get() != own) return std::max(span.first, first) - first;
     has_image = true;
+    own = span.image.get();
     if (!needs_whole_ || span.end() <= first + count) continue;
     if (span.first > first) return span.first - first;
     return span.end() - first <= most ? span.end() - first : 0;

@@ -22,6 +22,12 @@ struct TokenPlace {
   uint32_t time = 0, row = 0, column = 0;
 };
 
+/// Ids of the vocabulary that a prompt has before some rows of an image, or after the last.
+struct ImagePart {
+  std::vector<uint32_t> before;
+  uint32_t rows = 0;
+};
+
 /// An image of prompts: its ids, and the rows that its tower makes, before the first step that
 /// reads of them. A request that is cancelled while it waits has none made.
 struct PromptImage {
@@ -31,10 +37,13 @@ struct PromptImage {
   uint32_t epoch = 0;   // that its ids are of
   uint32_t first_id = 0;
   uint32_t rows = 0, columns = 0;     // of its tokens, from left to right and from top to bottom
+  std::vector<ImagePart> parts;       // all of its rows; empty: nothing stands between them
   mutable Encode encode;              // makes the values; null: they are there
   mutable std::vector<float> values;  // [rows columns, hidden], for each place where rows go
 
   uint32_t tokens() const { return rows * columns; }
+  /// Its ids in a prompt, with those of the vocabulary that belong to it.
+  std::vector<uint32_t> ids() const;
   bool has(uint32_t id) const { return id - first_id < tokens(); }
 };
 
@@ -60,7 +69,9 @@ class ImageRows {
   uint32_t epoch() const { return epoch_; }
 
   /// An image of that many tokens, whose rows `encode` makes. REQUIRES: no more than the capacity.
-  ImageRef add(uint32_t rows, uint32_t columns, PromptImage::Encode encode);
+  /// `parts` have as many rows, or are none.
+  ImageRef add(uint32_t rows, uint32_t columns, PromptImage::Encode encode,
+               std::vector<ImagePart> parts = {});
   /// Runs its tower where that has not been done, which waits for it.
   Result<void> encode(const PromptImage& image) const;
   /// The image that has this id; null when there is none, or not any more: the newest are kept, and
@@ -119,13 +130,14 @@ class TokenPlaces {
   TokenPlace place(uint32_t index) const;
 
  private:
+  /// Rows of an image that follow each other: all of them, where it has no parts.
   struct Span {
     ImageRef image;
-    uint32_t first;
+    uint32_t first, count;
     uint32_t start;  // the time
     uint32_t shift;  // of the text after it
 
-    uint32_t end() const { return first + image->tokens(); }
+    uint32_t end() const { return first + count; }
   };
   void find_spans(std::span<const uint32_t> ids, const ImageRows& rows,
                   const std::function<ImageRef(uint32_t id)>& find);

@@ -138,9 +138,9 @@ TEST(ImageRows, CountAnEpochWhereIdsBeginAgain) {
 
 std::vector<uint32_t> with_images(const ImageRef& a, const ImageRef& b) {
   std::vector<uint32_t> ids = {1, 2, 3};
-  for (uint32_t i = 0; i < a->tokens(); ++i) ids.push_back(a->first_id + i);
+  for (const uint32_t id : a->ids()) ids.push_back(id);
   ids.push_back(4);
-  for (uint32_t i = 0; i < b->tokens(); ++i) ids.push_back(b->first_id + i);
+  for (const uint32_t id : b->ids()) ids.push_back(id);
   ids.push_back(5);
   return ids;
 }
@@ -191,6 +191,22 @@ TEST(TokenPlaces, CountOnWhereImagesHaveNoPlaces) {
   const TokenPlaces places(with_images(a, a), &rows);
   EXPECT_EQ(places.shift(15), 0u);
   EXPECT_EQ(places.image(3, 1), a.get());
+}
+
+TEST(TokenPlaces, FindTheRowsOfAnImageAroundWords) {
+  ImageRows rows(plan_with_rows(8, 2), kVocab, {});
+  const std::vector<ImagePart> parts = {{{7}, 2}, {{8, 9}, 2}, {{7}, 0}};
+  const auto a = rows.add(2, 2, [] { return std::vector<float>(8); }, parts);
+  const auto b = add(rows, 1, 2);
+  const uint32_t first = a->first_id;
+  EXPECT_EQ(a->ids(), (std::vector<uint32_t>{7, first, first + 1, 8, 9, first + 2, first + 3, 7}));
+  const TokenPlaces places(with_images(a, b), &rows);
+  EXPECT_EQ(places.image(4, 2), a.get());
+  EXPECT_EQ(places.image(6, 2), nullptr) << "words";
+  EXPECT_EQ(places.image(8, 2), a.get());
+  EXPECT_EQ(places.image(10, 2), nullptr);
+  EXPECT_EQ(places.step_tokens(0, 14, 14), 12u) << "both parts are of one image, b is another";
+  EXPECT_EQ(places.step_tokens(0, 14, 14, true), 4u);
 }
 
 TEST(TokenPlaces, KeepImagesWholeThatSeeAllOfThemselves) {

@@ -75,16 +75,16 @@ ValueId attention_both_ways(ModelBuilder& b, const EncoderConfig& c, ValueId q, 
 
 ValueId bert_block(ModelBuilder& b, const EncoderConfig& c, uint32_t index, const BlockNames& names,
                    ValueId x, std::optional<ValueId> bias) {
-  const std::string p = fmt::format("encoder.layer.{}.", index);
+  const std::string p = fmt::format("{}.{}.", names.layers, index);
   ValueId q = b.projection(x, p + names.q, c.hidden, true);
   ValueId k = b.projection(x, p + names.k, c.hidden, true);
   ValueId v = b.projection(x, p + names.v, c.hidden, true);
   ValueId o = attention_both_ways(b, c, q, k, v, 0, bias);
   o = b.projection(o, p + names.o, c.hidden, true);
   x = b.normed(b.add(x, o), p + names.attention_norm, c.eps);
-  ValueId f = b.projection(x, p + "intermediate.dense", c.ffn, true);
-  f = b.projection(b.activate(c.activation, f), p + "output.dense", c.hidden, true);
-  return b.normed(b.add(x, f), p + "output.LayerNorm", c.eps);
+  ValueId f = b.projection(x, p + names.up, c.ffn, true);
+  f = b.projection(b.activate(c.activation, f), p + names.down, c.hidden, true);
+  return b.normed(b.add(x, f), p + names.last_norm, c.eps);
 }
 
 ValueId packed_qkv(ModelBuilder& b, const EncoderConfig& c, ValueId x, const std::string& name,

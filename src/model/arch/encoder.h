@@ -31,6 +31,8 @@ Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset);
 /// How the tensors of a block are named.
 struct BlockNames {
   const char *q, *k, *v, *o, *attention_norm;
+  const char* layers = "encoder.layer";
+  const char *up = "intermediate.dense", *down = "output.dense", *last_norm = "output.LayerNorm";
 };
 
 /// A block of BERT: attention both ways, then two matrices with an activation between them; norms

@@ -22,6 +22,14 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const Tensor
                                         const TowerBuild&) {
   return other_module(config);
 }
+Result<VisionTower> build_idefics3_vision(const ConfigReader& config, const TensorFile&,
+                                          const TowerBuild&) {
+  return other_module(config);
+}
+Result<VisionTower> build_mistral3_vision(const ConfigReader& config, const TensorFile&,
+                                          const TowerBuild&) {
+  return other_module(config);
+}
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const TensorFile&,
                                          const TowerBuild&) {
   return other_module(config);

@@ -309,7 +309,7 @@ void Chat::show(const std::string& path) {
   if (!image) return complain(image.error());
   images_.push_back(*std::move(image));
   note(fmt::format("{} goes with the next message, {} tokens.\n", path,
-                   images_.back().image->tokens()));
+                   images_.back().image->ids().size()));
 }
 
 Result<void> Chat::answer(Question question) {

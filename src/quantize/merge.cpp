@@ -1,0 +1,238 @@
+#include "quantize/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "base/background_task.h"
+#include "base/bits.h"
+#include "base/packing.h"
+#include "formats/printable.h"
+
+namespace tokamak {
+namespace {
+
+constexpr std::string_view kWeightEnding = ".weight";
+constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
+constexpr uint64_t kChunkWeights = uint64_t{4} << 20;  // that all threads share
+
+/// The matrices of a checkpoint by the names that adapters have for them.
+struct Matrices {
+  std::map<std::string, const TensorInfo*, std::less<>> tensors;
+  std::set<std::string, std::less<>> doubtful;  // names of several
+  LoraShapes shapes;
+
+  explicit Matrices(const TensorFile& model) {
+    for (const TensorInfo& tensor : model.tensors()) {
+      const std::string_view name = tensor.name;
+      if (!name.ends_with(kWeightEnding) || tensor.shape.size() != 2) continue;
+      const std::string own(inner_lora_name(name.substr(0, name.size() - kWeightEnding.size())));
+      if (!tensors.emplace(own, &tensor).second) doubtful.insert(own);
+      shapes[own] = {.in = uint32_t(tensor.shape[1]), .out = uint32_t(tensor.shape[0])};
+    }
+  }
+};
+
+Result<void> check_matrix(const TensorFile& model, const Matrices& matrices,
+                          const std::string& name) {
+  const TensorInfo& tensor = *matrices.tensors.find(name)->second;
+  if (matrices.doubtful.contains(name)) {
+    return unsupported("{}: several tensors may be the \"{}\" of the adapter, \"{}\" among them.",
+                       model.file_name(tensor), name, printable(tensor.name));
+  }
+  if (is_float_weight(tensor.dtype)) return {};
+  return unsupported(
+      "{}: tensor \"{}\" is {}; adapters are merged into f32, f16 and bf16. Merge into the model "
+      "that this one was made of, or run it with --lora.",
+      model.file_name(tensor), printable(tensor.name), describe(tensor));
+}
+
+void widen(DType dtype, const std::byte* from, std::span<float> out) {
+  const uint64_t each = dtype_bytes(dtype);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = number_at(dtype, from + i * each);
+}
+
+/// Writes a number in that type; returns what the type holds of it.
+float narrowed(DType dtype, float value, std::byte* out) {
+  if (dtype == DType::kF32) {
+    std::memcpy(out, &value, sizeof value);
+  } else {
+    const uint16_t half = dtype == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
+    std::memcpy(out, &half, sizeof half);
+  }
+  return number_at(dtype, out);
+}
+
+/// All numbers of a matrix of floats.
+Result<std::vector<float>> floats_of(const TensorFile& file, const TensorInfo& tensor) {
+  TOK_TRY(const FileBytes bytes, file.data(tensor));
+  std::vector<float> out(size_t(tensor.elements()));
+  widen(tensor.dtype, bytes.data(), out);
+  return out;
+}
+
+/// The rows of a matrix with what the adapters add.
+class Rows {
+ public:
+  static Result<Rows> open(const TensorFile& model, const MergePlan::Tensor& plan) {
+    Rows rows(model, *plan.tensor);
+    TOK_TRY(rows.bytes_, model.pieces(*plan.tensor));
+    for (const MergePlan::Pair& pair : plan.pairs) {
+      Added& added = rows.added_.emplace_back();
+      added.factor = pair.tensors.factor;
+      added.rank = pair.tensors.a->shape[0];
+      TOK_TRY(added.a, floats_of(pair.files->tensors, *pair.tensors.a));
+      TOK_TRY(added.b, floats_of(pair.files->tensors, *pair.tensors.b));
+    }
+    return rows;
+  }
+
+  uint64_t count() const { return tensor_->shape[0]; }
+  uint64_t columns() const { return tensor_->shape[1]; }
+  uint64_t row_bytes() const { return columns() * dtype_bytes(tensor_->dtype); }
+
+  /// Writes `count` rows to `out`.
+  Result<void> merge(uint64_t first, uint64_t count, std::byte* out) const {
+    std::vector<float> row(size_t(columns()), 0);
+    std::vector<double> sums(row.size());
+    for (uint64_t i = first; i < first + count; ++i, out += row_bytes()) {
+      TOK_TRY(const FileBytes stored, bytes_.view(i * row_bytes(), row_bytes()));
+      widen(tensor_->dtype, stored.data(), row);
+      add_to(i, row, sums);
+      TOK_TRY(narrow(i, sums, out));
+    }
+    return {};
+  }
+
+ private:
+  struct Added {
+    double factor = 1;
+    uint64_t rank = 0;
+    std::vector<float> a, b;
+  };
+
+  Rows(const TensorFile& model, const TensorInfo& tensor) : model_(&model), tensor_(&tensor) {}
+
+  void add_to(uint64_t row, std::span<const float> own, std::span<double> sums) const {
+    std::ranges::copy(own, sums.begin());
+    for (const Added& added : added_) {
+      for (uint64_t r = 0; r < added.rank; ++r) {
+        const double factor = added.factor * added.b[size_t(row * added.rank + r)];
+        const float* const a = &added.a[size_t(r * columns())];
+        for (size_t i = 0; i < sums.size(); ++i) sums[i] += factor * a[i];
+      }
+    }
+  }
+
+  Result<void> narrow(uint64_t row, std::span<const double> sums, std::byte* out) const {
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const auto sum = float(sums[i]);
+      const float kept = narrowed(tensor_->dtype, sum, out + i * dtype_bytes(tensor_->dtype));
+      if (std::isfinite(kept)) continue;
+      return invalid_input(
+          "{}: tensor \"{}\", row {}, column {}: the sum is {}, which {} cannot "
+          "hold.",
+          model_->file_name(*tensor_), printable(tensor_->name), row, i, sums[i],
+          dtype_name(tensor_->dtype));
+    }
+    return {};
+  }
+
+  const TensorFile* model_;
+  const TensorInfo* tensor_;
+  TensorBytes bytes_;
+  std::vector<Added> added_;
+};
+
+/// Each thread has its own rows of `out`; the error is that of the first row that has one.
+Result<void> merge_chunk(const Rows& rows, uint64_t first, uint64_t count, uint32_t threads,
+                         std::span<std::byte> out) {
+  const uint64_t share = ceil_div(count, uint64_t{threads});
+  std::vector<Result<void>> results(threads);
+  {
+    std::vector<std::unique_ptr<BackgroundTask>> tasks;
+    for (uint64_t at = 0, i = 0; at < count; at += share, ++i) {
+      std::byte* const begin = out.data() + size_t(at * rows.row_bytes());
+      const auto merge = [&rows, &result = results[size_t(i)], from = first + at,
+                          some = std::min(share, count - at),
+                          begin] { result = rows.merge(from, some, begin); };
+      tasks.push_back(std::make_unique<BackgroundTask>(merge));
+    }
+    for (const auto& task : tasks) TOK_TRY(task->wait());
+  }
+  for (const Result<void>& result : results) TOK_TRY(result);
+  return {};
+}
+
+Result<void> go_on(const MergeOptions& options) {
+  if (options.cancelled && options.cancelled()) {
+    return Failure(Error{ErrorCode::kCancelled, "Interrupted."});
+  }
+  return {};
+}
+
+Result<void> merge_tensor(const TensorFile& model, const MergePlan::Tensor& plan,
+                          const MergeOptions& options, const ByteSink& sink) {
+  const uint32_t threads = std::max(options.threads, 1u);
+  TOK_TRY(const Rows rows, Rows::open(model, plan));
+  const uint64_t most = std::max<uint64_t>(kChunkWeights / rows.columns(), threads);
+  std::vector<std::byte> chunk(size_t(std::min(most, rows.count()) * rows.row_bytes()));
+  for (uint64_t at = 0; at < rows.count(); at += most) {
+    TOK_TRY(go_on(options));
+    const uint64_t some = std::min(most, rows.count() - at);
+    const auto part = std::span(chunk).first(size_t(some * rows.row_bytes()));
+    TOK_TRY(merge_chunk(rows, at, some, threads, part));
+    TOK_TRY(sink(part));
+  }
+  return {};
+}
+
+Result<void> copy(const ByteSource& source, uint64_t from, uint64_t to, const MergeOptions& options,
+                  const ByteSink& sink) {
+  for (uint64_t at = from; at < to; at += kPieceBytes) {
+    TOK_TRY(go_on(options));
+    TOK_TRY(const FileBytes piece, source.view(at, std::min(kPieceBytes, to - at)));
+    TOK_TRY(sink({piece.data(), piece.size()}));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<MergePlan> plan_merge(const TensorFile& model, std::span<const LoraFiles> adapters,
+                             const std::function<void(std::string_view)>& notice) {
+  const Matrices matrices(model);
+  std::map<const TensorInfo*, std::vector<MergePlan::Pair>> pairs;
+  for (const LoraFiles& files : adapters) {
+    TOK_TRY(const LoraAdapter adapter, LoraAdapter::read(files, matrices.shapes));
+    if (notice) adapter.note_unused_patterns(notice);
+    for (const auto& [name, pair] : adapter.pairs()) {
+      TOK_TRY(check_matrix(model, matrices, name));
+      pairs[matrices.tensors.find(name)->second].push_back({&files, pair});
+    }
+  }
+  MergePlan plan;
+  for (auto& [tensor, own] : pairs) plan.tensors.push_back({tensor, std::move(own)});
+  std::ranges::sort(plan.tensors, {}, [](const MergePlan::Tensor& one) {
+    return std::pair(one.tensor->shard, one.tensor->offset);
+  });
+  return plan;
+}
+
+Result<void> write_merged(const TensorFile& model, const MergePlan& plan, uint32_t file,
+                          const MergeOptions& options, const ByteSink& sink) {
+  const ByteSource& source = *model.sources()[file];
+  uint64_t done = 0;
+  for (const MergePlan::Tensor& one : plan.tensors) {
+    if (one.tensor->shard != file) continue;
+    TOK_TRY(copy(source, done, one.tensor->offset, options, sink));
+    if (options.progress) options.progress(*one.tensor);
+    TOK_TRY(merge_tensor(model, one, options, sink));
+    done = one.tensor->offset + one.tensor->bytes;
+  }
+  return copy(source, done, source.size(), options, sink);
+}
+
+}  // namespace tokamak
