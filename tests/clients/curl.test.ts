@@ -50,7 +50,8 @@ test("the first event comes before the last is written", async () => {
   const parts: string[] = [];
   for await (const part of child.stdout) parts.push(String(part));
   assert(parts.length > 2, `a stream in ${parts.length} parts`);
-  assert(parts[0]!.startsWith("data: ") && !parts[0]!.includes("[DONE]"), parts[0]);
+  const first = parts[0]!;
+  assert(first.startsWith("data: ") && !first.includes("[DONE]"), first);
 });
 
 test("what is wrong has a status, and a JSON body in either form of HTTP", async () => {
