@@ -14,9 +14,10 @@ async function drop(page: Page, files: string[]): Promise<void> {
   const { x, y } = { x: 640, y: 700 }; // somewhere below the panel
   const drag = (type: "dragEnter" | "dragOver" | "drop") => session.send("Input.dispatchDragEvent", { type, x, y, data });
   const root = page.locator("html");
-  await drag("dragEnter");
-  // The page says with each event whether it takes the files; on a busy machine that arrives after what follows.
+  // The page says with each event whether it takes the files; on a busy machine that arrives after what follows, and
+  // files that are let go before are gone.
   await expect(async () => {
+    await drag("dragEnter");
     await drag("dragOver");
     await expect(root).toHaveAttribute("data-dropping", { timeout: 1000 });
     await drag("drop");
@@ -28,10 +29,13 @@ async function drop(page: Page, files: string[]): Promise<void> {
 /** Chooses files, or a folder, with the button of that name, by keyboard. */
 async function choose(page: Page, button: string, files: string | string[]): Promise<void> {
   if (await page.locator(".sheet").isHidden()) await page.locator(".chip").press("Enter");
-  const chooser = page.waitForEvent("filechooser");
-  await page.getByLabel(button).focus();
-  await page.keyboard.press("Enter");
-  await (await chooser).setFiles(files);
+  // On a busy machine Chromium was seen to lose the files of a chooser; choosing again gives them.
+  await expect(async () => {
+    const chooser = page.waitForEvent("filechooser", { timeout: 5000 });
+    await page.getByLabel(button).focus();
+    await page.keyboard.press("Enter");
+    await (await chooser).setFiles(files, { timeout: 5000 });
+  }).toPass();
 }
 
 for (const name of ["chat", "inspect"]) {
