@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
+#include <functional>
+#include <map>
 #include <set>
 
-#include "base/background_task.h"
-#include "base/bits.h"
 #include "base/packing.h"
 #include "formats/printable.h"
 
@@ -15,8 +14,6 @@ namespace tokamak {
 namespace {
 
 constexpr std::string_view kWeightEnding = ".weight";
-constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
-constexpr uint64_t kChunkWeights = uint64_t{4} << 20;  // that all threads share
 
 /// The matrices of a checkpoint by the names that adapters have for them.
 struct Matrices {
@@ -146,57 +143,14 @@ class Rows {
   std::vector<Added> added_;
 };
 
-/// Each thread has its own rows of `out`; the error is that of the first row that has one.
-Result<void> merge_chunk(const Rows& rows, uint64_t first, uint64_t count, uint32_t threads,
-                         std::span<std::byte> out) {
-  const uint64_t share = ceil_div(count, uint64_t{threads});
-  std::vector<Result<void>> results(threads);
-  {
-    std::vector<std::unique_ptr<BackgroundTask>> tasks;
-    for (uint64_t at = 0, i = 0; at < count; at += share, ++i) {
-      std::byte* const begin = out.data() + size_t(at * rows.row_bytes());
-      const auto merge = [&rows, &result = results[size_t(i)], from = first + at,
-                          some = std::min(share, count - at),
-                          begin] { result = rows.merge(from, some, begin); };
-      tasks.push_back(std::make_unique<BackgroundTask>(merge));
-    }
-    for (const auto& task : tasks) TOK_TRY(task->wait());
-  }
-  for (const Result<void>& result : results) TOK_TRY(result);
-  return {};
-}
-
-Result<void> go_on(const MergeOptions& options) {
-  if (options.cancelled && options.cancelled()) {
-    return Failure(Error{ErrorCode::kCancelled, "Interrupted."});
-  }
-  return {};
-}
-
 Result<void> merge_tensor(const TensorFile& model, const MergePlan::Tensor& plan,
                           const MergeOptions& options, const ByteSink& sink) {
-  const uint32_t threads = std::max(options.threads, 1u);
   TOK_TRY(const Rows rows, Rows::open(model, plan));
-  const uint64_t most = std::max<uint64_t>(kChunkWeights / rows.columns(), threads);
-  std::vector<std::byte> chunk(size_t(std::min(most, rows.count()) * rows.row_bytes()));
-  for (uint64_t at = 0; at < rows.count(); at += most) {
-    TOK_TRY(go_on(options));
-    const uint64_t some = std::min(most, rows.count() - at);
-    const auto part = std::span(chunk).first(size_t(some * rows.row_bytes()));
-    TOK_TRY(merge_chunk(rows, at, some, threads, part));
-    TOK_TRY(sink(part));
-  }
-  return {};
-}
-
-Result<void> copy(const ByteSource& source, uint64_t from, uint64_t to, const MergeOptions& options,
-                  const ByteSink& sink) {
-  for (uint64_t at = from; at < to; at += kPieceBytes) {
-    TOK_TRY(go_on(options));
-    TOK_TRY(const FileBytes piece, source.view(at, std::min(kPieceBytes, to - at)));
-    TOK_TRY(sink({piece.data(), piece.size()}));
-  }
-  return {};
+  return put_rows({.count = rows.count(),
+                   .columns = rows.columns(),
+                   .row_bytes = rows.row_bytes(),
+                   .make = std::bind_front(&Rows::merge, &rows)},
+                  options.threads, options.cancelled, sink);
 }
 
 }  // namespace
@@ -224,15 +178,19 @@ Result<MergePlan> plan_merge(const TensorFile& model, std::span<const LoraFiles>
 Result<void> write_merged(const TensorFile& model, const MergePlan& plan, uint32_t file,
                           const MergeOptions& options, const ByteSink& sink) {
   const ByteSource& source = *model.sources()[file];
+  const auto copy = [&](uint64_t from, uint64_t to) {
+    const auto view = [&](uint64_t at, uint64_t count) { return source.view(at, count); };
+    return put_bytes(view, from, to, options.cancelled, sink);
+  };
   uint64_t done = 0;
   for (const MergePlan::Tensor& one : plan.tensors) {
     if (one.tensor->shard != file) continue;
-    TOK_TRY(copy(source, done, one.tensor->offset, options, sink));
+    TOK_TRY(copy(done, one.tensor->offset));
     if (options.progress) options.progress(*one.tensor);
     TOK_TRY(merge_tensor(model, one, options, sink));
     done = one.tensor->offset + one.tensor->bytes;
   }
-  return copy(source, done, source.size(), options, sink);
+  return copy(done, source.size());
 }
 
 }  // namespace tokamak

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/lora_adapter.h"
-#include "quantize/write.h"
+#include "quantize/put_rows.h"
 
 namespace tokamak {
 
@@ -30,7 +30,7 @@ struct MergeOptions {
   uint32_t threads = 1;  // the bytes do not depend on it
   /// Called before each tensor that changes.
   std::function<void(const TensorInfo& next)> progress;
-  std::function<bool()> cancelled;
+  Cancelled cancelled;
 };
 
 /// One file of the model with the tensors of the plan changed: all else stays byte by byte. Errors:

@@ -1,10 +1,10 @@
 #include "quantize/write.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <vector>
 
-#include "base/background_task.h"
 #include "base/bits.h"
 #include "formats/gguf_writer.h"
 #include "formats/printable.h"
@@ -17,20 +17,7 @@ namespace {
 
 /// The layout of blocks; ggml.h, GGML_QNT_VERSION.
 constexpr uint32_t kQuantizationVersion = 2;
-constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
-constexpr uint64_t kChunkWeights = uint64_t{4} << 20;  // that all threads share
 constexpr uint64_t kReadWeights = uint64_t{64} << 10;  // of rows that are read together
-
-struct Work {
-  const WriteOptions& options;
-  /// An error once the work has been cancelled.
-  Result<void> go_on() const {
-    if (options.cancelled && options.cancelled()) {
-      return Failure(Error{ErrorCode::kCancelled, "Interrupted."});
-    }
-    return {};
-  }
-};
 
 uint64_t alignment_of(const GgufFile& file) {
   const Json* given = file.metadata.values().find("general.alignment");
@@ -42,15 +29,11 @@ Result<void> put_padding(uint64_t bytes, uint64_t alignment, const ByteSink& sin
   return sink(zeros);
 }
 
-Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor, const Work& work,
-                         const ByteSink& sink) {
+Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor,
+                         const WriteOptions& options, const ByteSink& sink) {
   TOK_TRY(const TensorBytes bytes, file.tensors.pieces(tensor));
-  for (uint64_t at = 0; at < tensor.bytes; at += kPieceBytes) {
-    TOK_TRY(work.go_on());
-    TOK_TRY(const FileBytes piece, bytes.view(at, std::min(kPieceBytes, tensor.bytes - at)));
-    TOK_TRY(sink({piece.data(), piece.size()}));
-  }
-  return {};
+  const auto view = [&](uint64_t at, uint64_t count) { return bytes.view(at, count); };
+  return put_bytes(view, 0, tensor.bytes, options.cancelled, sink);
 }
 
 /// The rows of one tensor, from file to file.
@@ -120,40 +103,14 @@ class Rows {
   std::vector<float> importance_;
 };
 
-/// Each thread has its own rows of `out`; the error is that of the first row that has one.
-Result<void> encode_chunk(const Rows& rows, uint64_t first, uint64_t count, uint32_t threads,
-                          std::span<std::byte> out) {
-  const uint64_t share = ceil_div(count, uint64_t{threads});
-  std::vector<Result<void>> results(threads);
-  {
-    std::vector<std::unique_ptr<BackgroundTask>> tasks;
-    for (uint64_t at = 0, i = 0; at < count; at += share, ++i) {
-      std::byte* const begin = out.data() + size_t(at * rows.row_bytes());
-      const auto encode = [&rows, &result = results[size_t(i)], from = first + at,
-                           some = std::min(share, count - at),
-                           begin] { result = rows.encode(from, some, begin); };
-      tasks.push_back(std::make_unique<BackgroundTask>(encode));
-    }
-    for (const auto& task : tasks) TOK_TRY(task->wait());
-  }
-  for (const Result<void>& result : results) TOK_TRY(result);
-  return {};
-}
-
-Result<void> round_tensor(const GgufFile& file, const TensorPlan& plan, const Work& work,
+Result<void> round_tensor(const GgufFile& file, const TensorPlan& plan, const WriteOptions& options,
                           const ByteSink& sink) {
-  const uint32_t threads = std::max(work.options.threads, 1u);
-  TOK_TRY(const Rows rows, Rows::open(file, plan, work.options.sums));
-  const uint64_t most = std::max<uint64_t>(kChunkWeights / rows.columns(), threads);
-  std::vector<std::byte> chunk(size_t(std::min(most, rows.count()) * rows.row_bytes()));
-  for (uint64_t at = 0; at < rows.count(); at += most) {
-    TOK_TRY(work.go_on());
-    const uint64_t some = std::min(most, rows.count() - at);
-    const auto part = std::span(chunk).first(size_t(some * rows.row_bytes()));
-    TOK_TRY(encode_chunk(rows, at, some, threads, part));
-    TOK_TRY(sink(part));
-  }
-  return {};
+  TOK_TRY(const Rows rows, Rows::open(file, plan, options.sums));
+  return put_rows({.count = rows.count(),
+                   .columns = rows.columns(),
+                   .row_bytes = rows.row_bytes(),
+                   .make = std::bind_front(&Rows::encode, &rows)},
+                  options.threads, options.cancelled, sink);
 }
 
 Result<std::string> header_of(const GgufFile& file, const QuantizationPlan& plan) {
@@ -170,17 +127,16 @@ Result<std::string> header_of(const GgufFile& file, const QuantizationPlan& plan
 
 Result<void> write_quantized(const GgufFile& file, const QuantizationPlan& plan,
                              const WriteOptions& options, const ByteSink& sink) {
-  const Work work{options};
   TOK_TRY(const std::string header, header_of(file, plan));
   TOK_TRY(sink(std::as_bytes(std::span(header))));
   uint64_t done = header.size();
   for (const TensorPlan& tensor : plan.tensors) {
-    TOK_TRY(work.go_on());
+    TOK_TRY(check_cancelled(options.cancelled));
     if (options.progress) options.progress(tensor, done);
     if (tensor.is_rounded) {
-      TOK_TRY(round_tensor(file, tensor, work, sink));
+      TOK_TRY(round_tensor(file, tensor, options, sink));
     } else {
-      TOK_TRY(copy_tensor(file, *tensor.from, work, sink));
+      TOK_TRY(copy_tensor(file, *tensor.from, options, sink));
     }
     TOK_TRY(put_padding(tensor.to.bytes, alignment_of(file), sink));
     done += tensor.to.bytes;

@@ -9,7 +9,6 @@
 #include "apps/cli/line/output_file.h"
 #include "base/system/path_text.h"
 #include "base/table.h"
-#include "base/whole_file.h"
 #include "engine/lora_files.h"
 #include "formats/native_files.h"
 
@@ -55,10 +54,6 @@ Result<void> check_place(const std::string& output) {
               partial_of(output));
 }
 
-Failure cannot_write(const std::string& path) {
-  return output_failure("{}: The file cannot be written; is the disk full?", path);
-}
-
 /// A folder that is renamed when all of it is there. Without commit() nothing is left of it.
 class WholeFolder {
  public:
@@ -84,7 +79,7 @@ class WholeFolder {
   Result<void> commit() {
     std::error_code failed;
     fs::rename(path_of(partial_), path_of(path_), failed);
-    if (failed) return cannot_write(path_);
+    if (failed) return unfinished_output(path_);
     partial_.clear();
     return {};
   }
@@ -110,7 +105,8 @@ Result<void> copy_others(const std::string& model, const WholeFolder& out) {
     const fs::path name = entry.path().filename();
     if (!entry.is_regular_file(failed) || has_weights(name)) continue;
     const std::string place = out.place_of(name);
-    if (!fs::copy_file(entry.path(), path_of(place), failed) || failed) return cannot_write(place);
+    if (!fs::copy_file(entry.path(), path_of(place), failed) || failed)
+      return unfinished_output(place);
   }
   if (failed) return invalid_input("{}: The folder cannot be read.", model);
   return {};
@@ -157,10 +153,9 @@ Result<void> write_folder(const std::string& path, const TensorFile& model, cons
     const std::string place = out.place_of(path_of(model.sources()[i]->name()).filename());
     WholeFile file(place);
     TOK_TRY(write_merged(model, plan, i, options, [&](std::span<const std::byte> bytes) {
-      file.put(bytes);
-      return file.good() ? Result<void>() : Result<void>(cannot_write(place));
+      return put_piece(file, bytes, place);
     }));
-    if (!file.commit()) return cannot_write(place);
+    if (!file.commit()) return unfinished_output(place);
   }
   waiting.reset();
   return out.commit();

@@ -5,7 +5,6 @@
 #include "apps/cli/line/output_file.h"
 #include "base/system/path_text.h"
 #include "base/table.h"
-#include "base/whole_file.h"
 #include "formats/native_files.h"
 #include "quantize/importance.h"
 #include "quantize/write.h"
@@ -86,10 +85,6 @@ Result<void> print_plan(const QuantizationPlan& plan, bool as_json) {
                            bytes_text(plan.old_bytes), bytes_text(plan.new_bytes)));
 }
 
-Failure cannot_write(const std::string& path) {
-  return output_failure("{}: The file cannot be written; is the disk full?", path);
-}
-
 /// Refuses sums of another model.
 Result<void> check_sums(const GgufFile& sums, const QuantizationPlan& plan,
                         const std::string& path) {
@@ -124,11 +119,10 @@ Result<void> write_file(const GgufFile& file, const QuantizationPlan& plan,
         fmt::format("{} of {}: {}", bytes_text(done), bytes_text(plan.new_bytes), next.to.name));
   };
   TOK_TRY(write_quantized(file, plan, options, [&](std::span<const std::byte> bytes) {
-    out.put(bytes);
-    return out.good() ? Result<void>() : Result<void>(cannot_write(flags.output));
+    return put_piece(out, bytes, flags.output);
   }));
   waiting.reset();
-  return out.commit() ? Result<void>() : Result<void>(cannot_write(flags.output));
+  return out.commit() ? Result<void>() : Result<void>(unfinished_output(flags.output));
 }
 
 Result<void> run_quantize(const QuantizeFlags& flags) {

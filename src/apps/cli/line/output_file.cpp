@@ -4,12 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <span>
 
 #include "apps/cli/line/terminal.h"
 #include "base/system/file.h"
 #include "base/system/path_text.h"
-#include "base/whole_file.h"
 
 namespace tokamak::cli {
 namespace {
@@ -68,6 +66,15 @@ Result<void> write_output(const std::string& path, std::string_view text) {
   file.put(bytes);
   if (!file.commit()) return cannot_write(path);
   return {};
+}
+
+Result<void> put_piece(WholeFile& file, std::span<const std::byte> bytes, const std::string& path) {
+  file.put(bytes);
+  return file.good() ? Result<void>() : Result<void>(unfinished_output(path));
+}
+
+Failure unfinished_output(const std::string& path) {
+  return output_failure("{}: The file cannot be written; is the disk full?", path);
 }
 
 }  // namespace tokamak::cli
