@@ -3,7 +3,6 @@
 Run by CTest; by hand as cli_test.py.
 """
 import json
-import math
 import pathlib
 import random
 import struct
@@ -11,18 +10,13 @@ import tempfile
 import unittest
 
 import program
-from program import tokamak
+from cli_test import Cli
+from recorded_answer import cosine, last_logits
 from safetensors_file import read_tensors, write_tensors
 
 MODEL = pathlib.Path(program.DATA) / "models" / "llama_sharded"
-CPU = ("--backend", "cpu-reference")
 RANK = 3
 MODULES = ("q_proj.weight", "o_proj.weight", "down_proj.weight")
-
-
-def cosine(a, b):
-    dot = sum(x * y for x, y in zip(a, b, strict=True))
-    return dot / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
 
 
 def write_adapter(folder, seed):
@@ -39,7 +33,7 @@ def write_adapter(folder, seed):
     (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": RANK, "lora_alpha": 2}))
 
 
-class Merge(unittest.TestCase):
+class Merge(Cli):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -48,25 +42,12 @@ class Merge(unittest.TestCase):
         cls.adapter = cls.folder / "adapter"
         write_adapter(cls.adapter, 1)
 
-    def ok(self, *arguments):
-        answer = tokamak(*arguments)
-        self.assertEqual((answer.status, answer.errors), (0, []), answer)
-        return answer
-
-    def refused(self, status, words, *arguments):
-        answer = tokamak(*arguments)
-        self.assertEqual((answer.status, len(answer.errors)), (status, 1), answer)
-        self.assertIn(words, answer.errors[0])
-
-    def logits(self, model, *more):
-        return json.loads(self.ok("logits", model, "--tokens", "1,2,3,4,5", *CPU, "--json", *more).out)["logits"]
-
     def test_the_new_model_answers_as_with_the_adapter_beside_it(self):
         out = self.folder / "merged"
         self.ok("merge", MODEL, "--lora", self.adapter, "-o", out)
-        beside, within = self.logits(MODEL, "--lora", self.adapter), self.logits(out)
+        beside, within = last_logits(MODEL, "--lora", self.adapter), last_logits(out)
         self.assertGreater(cosine(beside, within), 0.9999)
-        self.assertLess(cosine(self.logits(MODEL), within), 0.999)
+        self.assertLess(cosine(last_logits(MODEL), within), 0.999)
         names = {path.name for path in MODEL.iterdir() if path.is_file()}
         self.assertEqual({path.name for path in out.iterdir()}, names)
         self.assertFalse((self.folder / "merged.partial").exists())
@@ -84,7 +65,7 @@ class Merge(unittest.TestCase):
         self.ok("merge", MODEL, "--lora", self.adapter, "--lora", f"{other}=-1", "-o", out)
         first = self.folder / "first"
         self.ok("merge", MODEL, "--lora", f"{other}=-1", "-o", first)
-        self.assertGreater(cosine(self.logits(first, "--lora", self.adapter), self.logits(out)), 0.9999)
+        self.assertGreater(cosine(last_logits(first, "--lora", self.adapter), last_logits(out)), 0.9999)
 
     def test_a_dry_run_lists_what_changes(self):
         answer = self.ok("merge", MODEL, "--lora", f"style={self.adapter}=0.5", "--dry-run", "--json")

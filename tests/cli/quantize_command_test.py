@@ -3,7 +3,6 @@
 CTest; by hand as cli_test.py.
 """
 import json
-import math
 import os
 import pathlib
 import re
@@ -13,27 +12,23 @@ import tempfile
 import unittest
 
 import program
+from cli_test import Cli
 from gguf_file_writer import write
 from program import on_terminal, tokamak
+from recorded_answer import cosine, last_logits
 
 sys.path.insert(1, os.path.join(program.SOURCE, "tests", "malformed"))
 from gguf_file import GgufFile  # noqa: E402
 
 PACKED = pathlib.Path(program.DATA) / "gguf" / "llama-q8_0.gguf"
 FOLDER = pathlib.Path(program.SOURCE) / "models" / "storyteller"
-CPU = ("--backend", "cpu-reference")
 # The least cosine of the logits with those of the floats. The weights are random, which loses more than
 # those of a trained model: llama.cpp's files of this one are at 0.9978 (q6_k), 0.9729 (q4_k_m), 0.91 (q3_k_m).
 LEAST = {"f16": 0.99999, "q8_0": 0.9999, "q6_k": 0.997, "q5_k_m": 0.985, "q4_k_m": 0.97, "q4_0": 0.95,
          "q3_k_m": 0.9, "q2_k": 0.65}
 
 
-def cosine(a, b):
-    dot = sum(x * y for x, y in zip(a, b, strict=True))
-    return dot / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
-
-
-class Quantize(unittest.TestCase):
+class Quantize(Cli):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -42,24 +37,7 @@ class Quantize(unittest.TestCase):
         cls.floats = cls.folder / "floats.gguf"
         made = tokamak("quantize", PACKED, "-o", cls.floats, "--type", "f32")
         assert made.status == 0, made
-        cls.expected = cls.logits(cls.floats)
-
-    @staticmethod
-    def logits(path):
-        answer = tokamak("logits", path, "--tokens", "1,2,3,4,5", *CPU, "--json")
-        assert answer.status == 0, answer
-        return json.loads(answer.out)["logits"]
-
-    def ok(self, *arguments):
-        answer = tokamak(*arguments)
-        self.assertEqual((answer.status, answer.errors), (0, []), answer)
-        return answer
-
-    def refused(self, status, words, *arguments):
-        answer = tokamak(*arguments)
-        self.assertEqual((answer.status, len(answer.errors)), (status, 1), answer)
-        self.assertIn(words, answer.errors[0])
-        return answer
+        cls.expected = last_logits(cls.floats)
 
     def quantized(self, kind, *more):
         path = self.folder / f"{kind}.gguf"
@@ -67,14 +45,14 @@ class Quantize(unittest.TestCase):
         return path
 
     def test_floats_of_a_packed_file_give_its_answers(self):
-        worst = max(abs(a - b) for a, b in zip(self.expected, self.logits(PACKED), strict=True))
+        worst = max(abs(a - b) for a, b in zip(self.expected, last_logits(PACKED), strict=True))
         self.assertLess(worst, 1e-5 * max(map(abs, self.expected)))
 
     def test_every_type_gives_nearly_the_answers_of_the_floats(self):
         for kind, least in LEAST.items():
             with self.subTest(kind):
                 path = self.quantized(kind)
-                self.assertGreater(cosine(self.expected, self.logits(path)), least)
+                self.assertGreater(cosine(self.expected, last_logits(path)), least)
                 self.assertLess(path.stat().st_size, self.floats.stat().st_size)
 
     def test_q8_0_of_its_own_floats_is_the_file_again(self):

@@ -287,12 +287,7 @@ class Agents(unittest.TestCase):
     def test_many_tools_with_long_names(self):
         """Tools of several servers of MCP: more than 128, whose names have up to 128 characters."""
         with tempfile.TemporaryDirectory() as folder:
-            tiny_model.write(folder)
-            path = os.path.join(folder, "config.json")
-            with open(path, encoding="utf-8") as file:
-                config = json.load(file) | {"max_position_embeddings": 16384}
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(config, file)
+            tiny_model.write(folder, max_position_embeddings=16384)
             names = [f"mcp__server__tool_{number}" for number in range(149)] + ["a" * 128]
             tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
             with Server(folder, "--log", "off", "--context", 16384, is_tiny=False) as server:

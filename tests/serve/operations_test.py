@@ -160,12 +160,7 @@ class Operations(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "long")
             os.mkdir(path)
-            tiny_model.write(path)
-            config = os.path.join(path, "config.json")
-            with open(config, encoding="utf-8") as file:
-                longer = json.load(file) | {"max_position_embeddings": 8192}
-            with open(config, "w", encoding="utf-8") as file:
-                json.dump(longer, file)
+            tiny_model.write(path, max_position_embeddings=8192)
             said = "note: The context of long is 4096 of the 8192 positions"
             with Server(path, "--log", "off", is_tiny=False) as server:
                 self.assertIn(said, server.wait_logged("Try:"))

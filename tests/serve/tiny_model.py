@@ -32,13 +32,14 @@ def tokenizer(size):
                       "vocab": {text: i for i, text in enumerate(tokens)}, "merges": []}}
 
 
-def write(folder):
+def write(folder, **changes):
+    """`changes`: fields of its config."""
     source = model("llama_untied")
-    for name in ("config.json", "generation_config.json", "model.safetensors"):
+    for name in ("generation_config.json", "model.safetensors"):
         shutil.copy(os.path.join(source, name), folder)
-    with open(os.path.join(source, "config.json"), encoding="utf-8") as config:
-        size = json.load(config)["vocab_size"]
-    for name, value in (("tokenizer.json", tokenizer(size)),
+    with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+        config = json.load(file) | changes
+    for name, value in (("config.json", config), ("tokenizer.json", tokenizer(config["vocab_size"])),
                         ("tokenizer_config.json", {"chat_template": TEMPLATE, "eos_token": "</s>"})):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             json.dump(value, file)
