@@ -43,9 +43,20 @@ inline std::string small_workgroups(const DeviceInfo& device, uint32_t needed) {
                            device.limits.workgroup_threads, needed);
 }
 
-/// The features that kernels for matrix units need.
+/// The features that kernels for matrix units need, and those whose lanes touch their elements of
+/// fragments.
 inline constexpr Features kMatrixFeatures =
     kFeatureF16 | kFeatureSubgroups | kFeatureSubgroupMatrix;
+inline constexpr Features kFragmentFeatures = kMatrixFeatures | kFeatureMatrixElements;
+/// The lanes of a subgroup that they need.
+inline constexpr uint32_t kMatrixLanes = 32;
+
+/// Why they refuse the device for its subgroups; "" if they do not.
+inline std::string lacks_matrix_lanes(const DeviceInfo& device) {
+  if (device.subgroup_min == kMatrixLanes && device.subgroup_max == kMatrixLanes) return "";
+  return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
+                     device.subgroup_max, kMatrixLanes);
+}
 
 /// The entry of a kernel, and what its lanes do together; see wgsl/reduce.wgsl.
 inline std::vector<std::string> with_reduction(bool subgroups, std::vector<std::string> sources) {

@@ -279,7 +279,6 @@ Launch tile_launch(const Problem& p, const DeviceInfo& device) {
 
 // attention_matrix: the same by the matrix units of subgroups.
 
-constexpr uint32_t kMatrixLanes = 32;
 constexpr uint32_t kMatrixSubgroups = 4;
 constexpr uint32_t kMatrixRows = kMatrixSubgroups * kMatrixSide;
 constexpr uint32_t kMatrixKeys = 32;
@@ -303,10 +302,7 @@ std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t row
   if (head_group(p) > rows) {
     return fmt::format("{} heads share a key head, it takes {}", head_group(p), rows);
   }
-  if (device.subgroup_min != kMatrixLanes || device.subgroup_max != kMatrixLanes) {
-    return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
-                       device.subgroup_max, kMatrixLanes);
-  }
+  if (std::string lanes = lacks_matrix_lanes(device); !lanes.empty()) return lanes;
   return refuse_workgroup_bytes(bytes, device);
 }
 
@@ -353,7 +349,6 @@ Launch matrix_launch(const Problem& p, const DeviceInfo&) {
 
 // attention_fragments: the same where a lane may touch its elements of fragments.
 
-constexpr Features kFragmentFeatures = kMatrixFeatures | kFeatureMatrixElements;
 constexpr uint32_t kFragmentHeadDim = 512;
 
 struct FragmentShape {

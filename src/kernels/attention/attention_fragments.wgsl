@@ -110,8 +110,9 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   // A row's keys are in the same blocks whatever the tile's other rows are.
   let all_keys = vec2(seen_from(position_of(tile.first)) / KEYS * KEYS,
                       seen_until(tile.slot, position_of(tile.end - 1u)));
-  let first = own_keys(group.x, all_keys).x;
-  let end = own_keys(group.x, all_keys).y;
+  let keys = own_keys(group.x, all_keys);
+  let first = keys.x;
+  let end = keys.y;
   // The keys that some row of the subgroup sees, and those that all of them see.
   let top = first_row + subgroup / SPLITS * OWN_ROWS;
   let own_column = subgroup % SPLITS * FRAGMENTS * SIDE;

@@ -13,6 +13,8 @@
 namespace tokamak {
 
 inline constexpr size_t kKeysOfPart = 512;
+/// Steps of at most that many rows divide their keys among threads.
+inline constexpr uint32_t kFewRows = 8;
 
 /// A row of queries, one for each head, and what it sees.
 struct AttentionRow {

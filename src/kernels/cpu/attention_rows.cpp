@@ -10,9 +10,6 @@
 namespace tokamak {
 namespace {
 
-/// Steps of so few rows divide their keys among threads.
-constexpr uint32_t kFewRows = 8;
-
 /// Row t of an Attention, and the positions that it sees.
 AttentionRow seen_by(const CpuCall& call, size_t t) {
   const size_t position = call.batch.position_of(t);

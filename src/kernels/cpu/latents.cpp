@@ -70,9 +70,6 @@ std::string transposed_refuses(const Problem& p, const DeviceInfo&) {
   return is_packed(dtype) ? fmt::format("reads floats, not {}", dtype_name(dtype)) : "";
 }
 
-/// Steps of so few rows divide their cells among threads.
-constexpr uint32_t kFewRows = 8;
-
 void latent_attention(const CpuCall& call) {
   const CpuTensor &ql = call.inputs[0], &qr = call.inputs[1];
   CpuTensor cells = call.inputs[2];

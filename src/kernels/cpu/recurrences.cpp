@@ -1,13 +1,13 @@
 // Rows of the variant tables for ops that remember a matrix per head: a head of a sequence is a
 // part of the work, token after token.
-#include <cmath>
-#include <numeric>
+#include <algorithm>
 #include <vector>
 
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/states.h"
 #include "kernels/cpu/variants.h"
-#include "kernels/delta/recurrence.h"
+#include "kernels/delta/gated_delta.h"
+#include "kernels/delta/selective_scan.h"
 
 namespace tokamak {
 namespace {
@@ -43,62 +43,30 @@ void over_heads(const CpuCall& call, const Step& step) {
   });
 }
 
-double squares(std::span<const float> x) {
-  return std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
-}
-
 void gated_delta(const CpuCall& call) {
-  const std::span<const float> qkv = call.inputs[0].f32(), ab = call.inputs[1].f32();
-  const std::span<const float> rates = call.inputs[2].f32();
-  const std::vector<uint32_t>& dims = call.outputs[1].dims;
-  const size_t heads = dims[0], dk = dims[1], dv = dims[2], width = call.inputs[0].dims[1];
-  const size_t ab_width = call.inputs[1].dims[1], ab_first = ab_width - 2 * heads;
-  const auto& op = call.as<GatedDelta>();
-  const size_t key_heads = op.key_heads;
-  over_heads(call, [&](size_t t, size_t h, std::span<float> s) {
-    const size_t key_head = op.tiled ? h % key_heads : h / (heads / key_heads);
-    const std::span<const float> row = qkv.subspan(t * width, width);
-    const std::span<const float> q = row.subspan(key_head * dk, dk);
-    const std::span<const float> k = row.subspan((key_heads + key_head) * dk, dk);
-    const std::span<const float> v = row.subspan(2 * key_heads * dk + h * dv, dv);
-    const float q_scale = float(1.0 / std::sqrt((squares(q) + 1e-6) * double(dk)));
-    const float k_scale = float(1.0 / std::sqrt(squares(k) + 1e-6));
-    const double a = ab[t * ab_width + ab_first + h], b = ab[t * ab_width + ab_first + heads + h];
-    const double factor = op.negated ? -double(rates[h]) : std::exp(double(rates[h]));
-    const float decay = float(std::exp(-factor * softplus(a + double(rates[heads + h]))));
-    const float beta = float(1.0 / (1.0 + std::exp(-b)));
+  over_heads(call, [&](size_t t, size_t head, std::span<float> s) {
+    const DeltaStep step = delta_step_of(call, t, head);
+    const size_t dk = step.q.size(), dv = step.v.size();
+    const auto q_scale = float(step.q_scale), k_scale = float(step.k_scale);
+    const auto decay = float(step.decay), beta = float(step.beta);
     std::vector<float> own(2 * dk + dv);
     const std::span<float> query = std::span(own).first(dk), key = std::span(own).subspan(dk, dk);
     const std::span<float> change = std::span(own).last(dv);
-    for (size_t i = 0; i < dk; ++i) query[i] = q_scale * q[i];
-    for (size_t i = 0; i < dk; ++i) key[i] = k_scale * k[i];
+    for (size_t i = 0; i < dk; ++i) query[i] = q_scale * step.q[i];
+    for (size_t i = 0; i < dk; ++i) key[i] = k_scale * step.k[i];
     read_state(key, s, change);
-    for (size_t c = 0; c < dv; ++c) change[c] = beta * (v[c] - decay * change[c]);
-    step_state(query, key, decay, change, s,
-               call.outputs[0].f32().subspan((t * heads + h) * dv, dv));
+    for (size_t c = 0; c < dv; ++c) change[c] = beta * (step.v[c] - decay * change[c]);
+    step_state(query, key, decay, change, s, step.y);
   });
 }
 
 void selective_scan(const CpuCall& call) {
-  const std::span<const float> xbc = call.inputs[0].f32(), dt = call.inputs[1].f32();
-  const std::span<const float> params = call.inputs[2].f32();
-  const std::vector<uint32_t>& dims = call.outputs[1].dims;
-  const size_t heads = dims[0], n = dims[1], p = dims[2], width = call.inputs[0].dims[1];
-  const size_t dt_width = call.inputs[1].dims[1], dt_first = dt_width - heads;
-  const auto& op = call.as<SelectiveScan>();
-  over_heads(call, [&](size_t t, size_t h, std::span<float> s) {
-    const std::span<const float> row = xbc.subspan(t * width, width), x = row.subspan(h * p, p);
-    const size_t first = heads * p + h / (heads / op.groups) * n;
-    const double step = double(op.dt_factor) * dt[t * dt_width + dt_first + h];
-    double delta = std::max(softplus(step + double(params[heads + h])), double(op.low));
-    if (op.high > 0) delta = std::min(delta, double(op.high));
-    const double rate = op.negated ? -double(params[h]) : std::exp(double(params[h]));
-    std::vector<float> added(p);
-    for (size_t c = 0; c < p; ++c) added[c] = float(delta) * x[c];
-    const std::span<float> y = call.outputs[0].f32().subspan((t * heads + h) * p, p);
-    step_state(row.subspan(first + op.groups * n, n), row.subspan(first, n),
-               float(std::exp(-rate * delta)), added, s, y);
-    add_scaled(x, params[2 * heads + h], y);
+  over_heads(call, [&](size_t t, size_t head, std::span<float> s) {
+    const ScanStep step = scan_step_of(call, t, head);
+    std::vector<float> added(step.x.size());
+    for (size_t c = 0; c < added.size(); ++c) added[c] = float(step.delta) * step.x[c];
+    step_state(step.c, step.b, float(step.decay), added, s, step.y);
+    add_scaled(step.x, step.skip, step.y);
   });
 }
 

@@ -13,49 +13,31 @@ double dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-/// One token of one head. s: [dk, dv], y: [dv].
-void delta_step(std::span<const float> q, std::span<const float> k, std::span<const float> v,
-                double decay, double beta, std::span<float> s, std::span<float> y) {
-  const size_t dk = q.size(), dv = v.size();
-  const double q_scale = 1.0 / std::sqrt((dot(q, q) + 1e-6) * double(dk));
-  const double k_scale = 1.0 / std::sqrt(dot(k, k) + 1e-6);
+/// s: [dk, dv].
+void run_step(const DeltaStep& step, std::span<float> s) {
+  const size_t dk = step.q.size(), dv = step.v.size();
   for (size_t c = 0; c < dv; ++c) {
     double seen = 0;
-    for (size_t r = 0; r < dk; ++r) seen += k_scale * k[r] * decay * s[r * dv + c];
-    const double change = beta * (v[c] - seen);
+    for (size_t r = 0; r < dk; ++r) seen += step.k_scale * step.k[r] * step.decay * s[r * dv + c];
+    const double change = step.beta * (step.v[c] - seen);
     double sum = 0;
     for (size_t r = 0; r < dk; ++r) {
-      const double next = decay * s[r * dv + c] + k_scale * k[r] * change;
+      const double next = step.decay * s[r * dv + c] + step.k_scale * step.k[r] * change;
       s[r * dv + c] = float(next);
-      sum += q_scale * q[r] * next;
+      sum += step.q_scale * step.q[r] * next;
     }
-    y[c] = float(sum);
+    step.y[c] = float(sum);
   }
 }
 
 void gated_delta_reference(const CpuCall& call) {
-  const std::span<const float> qkv = call.inputs[0].f32(), ab = call.inputs[1].f32();
-  const std::span<const float> rates = call.inputs[2].f32();
-  const std::span<float> y = call.outputs[0].f32();
   const std::vector<uint32_t>& dims = call.outputs[1].dims;
-  const size_t heads = dims[0], dk = dims[1], dv = dims[2], width = call.inputs[0].dims[1];
-  const size_t ab_width = call.inputs[1].dims[1], ab_first = ab_width - 2 * heads;
-  const auto& op = call.as<GatedDelta>();
-  const size_t key_heads = op.key_heads;
+  const size_t heads = dims[0], size = size_t{dims[1]} * dims[2];
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const std::span<float> state = call.outputs[1].of_slot(call.batch.slot_of(t).index).f32();
     if (call.batch.position_of(t) == 0) std::ranges::fill(state, 0.0f);
-    const std::span<const float> row = qkv.subspan(t * width, width);
     for (size_t h = 0; h < heads; ++h) {
-      const size_t key_head = op.tiled ? h % key_heads : h / (heads / key_heads);
-      const double a = ab[t * ab_width + ab_first + h];
-      const double b = ab[t * ab_width + ab_first + heads + h];
-      const double factor = op.negated ? -double(rates[h]) : std::exp(double(rates[h]));
-      const double rate = factor * softplus(a + double(rates[heads + h]));
-      delta_step(row.subspan(key_head * dk, dk), row.subspan((key_heads + key_head) * dk, dk),
-                 row.subspan(2 * key_heads * dk + h * dv, dv), std::exp(-rate),
-                 1.0 / (1.0 + std::exp(-b)), state.subspan(h * dk * dv, dk * dv),
-                 y.subspan((t * heads + h) * dv, dv));
+      run_step(delta_step_of(call, t, h), state.subspan(h * size, size));
     }
   }
 }
@@ -80,6 +62,28 @@ constexpr KernelVariant kGatedDeltaVariants[] = {
 };
 
 }  // namespace
+
+DeltaStep delta_step_of(const CpuCall& call, size_t t, size_t head) {
+  const auto& op = call.as<GatedDelta>();
+  const std::span<const float> rates = call.inputs[2].f32();
+  const std::vector<uint32_t>& dims = call.outputs[1].dims;
+  const size_t heads = dims[0], dk = dims[1], dv = dims[2], key_heads = op.key_heads;
+  const size_t width = call.inputs[0].dims[1], ab_width = call.inputs[1].dims[1];
+  const std::span<const float> row = call.inputs[0].f32().subspan(t * width, width);
+  const std::span<const float> ab =
+      call.inputs[1].f32().subspan((t + 1) * ab_width - 2 * heads, 2 * heads);
+  const size_t key_head = op.tiled ? head % key_heads : head / (heads / key_heads);
+  DeltaStep step{.q = row.subspan(key_head * dk, dk),
+                 .k = row.subspan((key_heads + key_head) * dk, dk),
+                 .v = row.subspan(2 * key_heads * dk + head * dv, dv),
+                 .y = call.outputs[0].f32().subspan((t * heads + head) * dv, dv)};
+  step.q_scale = 1.0 / std::sqrt((dot(step.q, step.q) + 1e-6) * double(dk));
+  step.k_scale = 1.0 / std::sqrt(dot(step.k, step.k) + 1e-6);
+  const double factor = op.negated ? -double(rates[head]) : std::exp(double(rates[head]));
+  step.decay = std::exp(-factor * softplus(double(ab[head]) + double(rates[heads + head])));
+  step.beta = 1.0 / (1.0 + std::exp(-double(ab[heads + head])));
+  return step;
+}
 
 std::span<const KernelVariant> gated_delta_variants() {
   return kGatedDeltaVariants;

@@ -24,5 +24,16 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
 std::span<const KernelVariant> gated_delta_variants();
-}
+
+/// The operands of a token's step of one head, on the host.
+struct DeltaStep {
+  std::span<const float> q, k, v;  // as the row has them
+  double q_scale = 1, k_scale = 1;
+  double decay = 1, beta = 0;  // g, sigmoid(b)
+  std::span<float> y;
+};
+DeltaStep delta_step_of(const CpuCall& call, size_t t, size_t head);
+
+}  // namespace tokamak

@@ -7,44 +7,29 @@
 namespace tokamak {
 namespace {
 
-/// One token of one head. s: [n, p], y: [p].
-void scan_step(std::span<const float> x, std::span<const float> b, std::span<const float> c,
-               double decay, double delta, double skip, std::span<float> s, std::span<float> y) {
-  const size_t n = b.size(), p = x.size();
+/// s: [n, p].
+void run_step(const ScanStep& step, std::span<float> s) {
+  const size_t n = step.b.size(), p = step.x.size();
   for (size_t column = 0; column < p; ++column) {
-    double sum = skip * x[column];
+    double sum = double(step.skip) * step.x[column];
     for (size_t r = 0; r < n; ++r) {
       float& kept = s[r * p + column];
-      const double next = decay * kept + b[r] * (delta * x[column]);
+      const double next = step.decay * kept + step.b[r] * (step.delta * step.x[column]);
       kept = float(next);
-      sum += c[r] * next;
+      sum += step.c[r] * next;
     }
-    y[column] = float(sum);
+    step.y[column] = float(sum);
   }
 }
 
 void selective_scan_reference(const CpuCall& call) {
-  const std::span<const float> xbc = call.inputs[0].f32(), dt = call.inputs[1].f32();
-  const std::span<const float> params = call.inputs[2].f32();
-  const std::span<float> y = call.outputs[0].f32();
   const std::vector<uint32_t>& dims = call.outputs[1].dims;
-  const size_t heads = dims[0], n = dims[1], p = dims[2], width = call.inputs[0].dims[1];
-  const size_t dt_width = call.inputs[1].dims[1], dt_first = dt_width - heads;
-  const auto& op = call.as<SelectiveScan>();
-  const size_t groups = op.groups;
+  const size_t heads = dims[0], size = size_t{dims[1]} * dims[2];
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const std::span<float> state = call.outputs[1].of_slot(call.batch.slot_of(t).index).f32();
     if (call.batch.position_of(t) == 0) std::ranges::fill(state, 0.0f);
-    const std::span<const float> row = xbc.subspan(t * width, width);
     for (size_t h = 0; h < heads; ++h) {
-      const size_t first = heads * p + h / (heads / groups) * n;
-      const double step = double(op.dt_factor) * dt[t * dt_width + dt_first + h];
-      double delta = std::max(softplus(step + double(params[heads + h])), double(op.low));
-      if (op.high > 0) delta = std::min(delta, double(op.high));
-      const double rate = op.negated ? -double(params[h]) : std::exp(double(params[h]));
-      scan_step(row.subspan(h * p, p), row.subspan(first, n), row.subspan(first + groups * n, n),
-                std::exp(-rate * delta), delta, params[2 * heads + h],
-                state.subspan(h * n * p, n * p), y.subspan((t * heads + h) * p, p));
+      run_step(scan_step_of(call, t, h), state.subspan(h * size, size));
     }
   }
 }
@@ -71,6 +56,27 @@ constexpr KernelVariant kSelectiveScanVariants[] = {
 };
 
 }  // namespace
+
+ScanStep scan_step_of(const CpuCall& call, size_t t, size_t head) {
+  const auto& op = call.as<SelectiveScan>();
+  const std::span<const float> params = call.inputs[2].f32();
+  const std::vector<uint32_t>& dims = call.outputs[1].dims;
+  const size_t heads = dims[0], n = dims[1], p = dims[2];
+  const size_t width = call.inputs[0].dims[1], dt_width = call.inputs[1].dims[1];
+  const std::span<const float> row = call.inputs[0].f32().subspan(t * width, width);
+  const size_t first = heads * p + head / (heads / op.groups) * n;
+  const double dt = double(op.dt_factor) * call.inputs[1].f32()[(t + 1) * dt_width - heads + head];
+  ScanStep step{.x = row.subspan(head * p, p),
+                .b = row.subspan(first, n),
+                .c = row.subspan(first + op.groups * n, n),
+                .skip = params[2 * heads + head],
+                .y = call.outputs[0].f32().subspan((t * heads + head) * p, p)};
+  step.delta = std::max(softplus(dt + double(params[heads + head])), double(op.low));
+  if (op.high > 0) step.delta = std::min(step.delta, double(op.high));
+  const double rate = op.negated ? -double(params[head]) : std::exp(double(params[head]));
+  step.decay = std::exp(-rate * step.delta);
+  return step;
+}
 
 std::span<const KernelVariant> selective_scan_variants() {
   return kSelectiveScanVariants;

@@ -20,5 +20,16 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
 std::span<const KernelVariant> selective_scan_variants();
-}
+
+/// The operands of a token's step of one head, on the host.
+struct ScanStep {
+  std::span<const float> x, b, c;
+  double decay = 1, delta = 0;
+  float skip = 0;  // D
+  std::span<float> y;
+};
+ScanStep scan_step_of(const CpuCall& call, size_t t, size_t head);
+
+}  // namespace tokamak

@@ -10,7 +10,6 @@
 namespace tokamak {
 namespace {
 
-constexpr uint32_t kLanes = 32;
 constexpr uint32_t kRows = kMatrixSide;
 constexpr uint32_t kKeys = kMatrixSide;  // cells at a time
 /// Fragments of a subgroup's columns, whose queries and sums its registers hold.
@@ -22,7 +21,7 @@ struct ColumnTile {
   uint32_t fragments;  // of a subgroup's columns
 
   uint32_t columns() const { return splits * fragments * kMatrixSide; }
-  uint32_t threads() const { return splits * kLanes; }
+  uint32_t threads() const { return splits * kMatrixLanes; }
 };
 
 ColumnTile tile_of(const Problem& p) {
@@ -44,10 +43,7 @@ std::string latent_fragments_refuse(const Problem& p, const DeviceInfo& device) 
   if (p.inputs[2].dtype != DType::kF16) return "is for f16 caches";
   const uint32_t width = cell_width(p);
   if (width % 4 != 0) return fmt::format("cells of {} elements are no multiple of 4", width);
-  if (device.subgroup_min != kLanes || device.subgroup_max != kLanes) {
-    return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
-                       device.subgroup_max, kLanes);
-  }
+  if (std::string lanes = lacks_matrix_lanes(device); !lanes.empty()) return lanes;
   const ColumnTile tile = tile_of(p);
   if (std::string few = small_workgroups(device, tile.threads()); !few.empty()) return few;
   const uint32_t strip = kKeys * (tile.columns() + 8) * 2;

@@ -32,10 +32,7 @@ Launch matrix(const Problem& p, const MatrixTile& tile) {
 }  // namespace
 
 std::string tile_refuses(const MatrixTile& tile, const DeviceInfo& device, uint32_t more_bytes) {
-  if (device.subgroup_min != kMatrixLanes || device.subgroup_max != kMatrixLanes) {
-    return fmt::format("subgroups have {} to {} lanes, it needs {}", device.subgroup_min,
-                       device.subgroup_max, kMatrixLanes);
-  }
+  if (std::string lanes = lacks_matrix_lanes(device); !lanes.empty()) return lanes;
   const uint32_t bytes = tile.bytes() + more_bytes;
   return refuse_workgroup_bytes(bytes, device);
 }

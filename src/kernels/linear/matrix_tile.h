@@ -7,9 +7,6 @@
 
 namespace tokamak {
 
-/// The lanes of a subgroup that these kernels need.
-inline constexpr uint32_t kMatrixLanes = 32;
-
 /// Columns and rows of a tile, in fragments of kMatrixSide, and how they come into memory.
 struct MatrixTile {
   uint32_t subgroups_t, subgroups_r;  // subgroups along the tokens and along the rows
