@@ -160,3 +160,16 @@ function(tokamak_test_run name)
     ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${name}.xml;${environment}")
   set_tests_properties(${name} ${quick} PROPERTIES TIMEOUT 2700 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
+
+# tokamak_emulated_test(NAME PROGRAM FILTER [ENVIRONMENT ...])
+# Some cases of a GoogleTest program by the emulator of CUDA, where most of the time is the compiler's: one test of the
+# matrix, which is in one of its parts whatever the number of its cases is.
+function(tokamak_emulated_test name program filter)
+  cmake_parse_arguments(ARG "" "" "ENVIRONMENT" ${ARGN})
+  add_test(NAME ${name} COMMAND ${program} --gtest_filter=${filter})
+  set_tests_properties(${name} PROPERTIES
+    LABELS "gpu;matrix" TIMEOUT 600 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    FAIL_REGULAR_EXPRESSION "Running 0 tests"
+    ENVIRONMENT "GTEST_TOTAL_SHARDS=1;GTEST_SHARD_INDEX=0;${TOKAMAK_ENVIRONMENT_mesa};LD_LIBRARY_PATH=${TOKAMAK_EMULATOR_FOLDER};${ARG_ENVIRONMENT}")
+  add_dependencies(${program} emulated_cuda)
+endfunction()
