@@ -34,6 +34,14 @@ Activation read_activation(ConfigReader& config, std::string_view name, std::str
   return Activation::kSilu;
 }
 
+Result<void> expect_gelu_tanh(ConfigReader& config, std::string_view name) {
+  const Activation activation = read_activation(config, name, "gelu_pytorch_tanh");
+  TOK_TRY(config.status());
+  if (activation == Activation::kGeluTanh) return {};
+  return unsupported("{} is {}, expected gelu_pytorch_tanh.", config.path(name),
+                     activation_name(activation));
+}
+
 Result<void> refuse_flag(ConfigReader& config, std::string_view name, std::string_view how) {
   if (!config.flag(name, false)) return {};
   return unsupported("{} is true; this engine runs this architecture {}.", config.path(name), how);

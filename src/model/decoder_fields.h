@@ -23,6 +23,10 @@ bool read_tied(const ConfigReader& whole, ConfigReader& text, bool otherwise);
 /// An activation by its Hugging Face name; an unknown one is kUnsupported.
 Activation read_activation(ConfigReader& config, std::string_view name, std::string otherwise);
 
+/// Refuses an activation that is not gelu_pytorch_tanh, which a config without the field has.
+/// Errors: those of the fields read before, too.
+Result<void> expect_gelu_tanh(ConfigReader& config, std::string_view name);
+
 /// Refuses a field that is true: "config.json: x is true; this engine runs this architecture
 /// {how}."
 Result<void> refuse_flag(ConfigReader& config, std::string_view name, std::string_view how);

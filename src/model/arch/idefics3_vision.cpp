@@ -13,9 +13,9 @@
 namespace tokamak {
 namespace {
 
-/// The squares of the longer side where preprocessor_config.json says nothing.
+/// The squares of the longer side where preprocessor_config.json has none.
 constexpr uint32_t kSquares = 4;
-/// Most pixels of a side, whatever the file says.
+/// Most pixels of a side, whatever the file asks for.
 constexpr uint32_t kMaxSide = 4096;
 
 Result<Tiles> read_tiles(const TowerBuild& build, uint32_t side) {

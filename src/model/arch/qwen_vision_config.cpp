@@ -42,12 +42,7 @@ Result<QwenVisionConfig> read_qwen_vision(const ConfigReader& whole, bool taps) 
   const uint32_t positions = config.size("num_position_embeddings", 2304);
   c.table = uint32_t(std::lround(std::sqrt(positions)));
   c.head_dim = read_head_dim(config, c.hidden, c.heads);
-  const Activation activation = read_activation(config, "hidden_act", "gelu_pytorch_tanh");
-  TOK_TRY(config.status());
-  if (activation != Activation::kGeluTanh) {
-    return unsupported("{} is {}, expected gelu_pytorch_tanh.", config.path("hidden_act"),
-                       activation_name(activation));
-  }
+  TOK_TRY(expect_gelu_tanh(config, "hidden_act"));
   TOK_TRY(c.tapped, read_tapped(config, c.depth, taps));
   if (c.table * c.table != positions) {
     return invalid_input("{} is {}, expected a square.", config.path("num_position_embeddings"),

@@ -16,12 +16,7 @@ Result<SiglipConfig> read_siglip(ConfigReader& config, const SiglipConfig& other
   c.patch = config.size("patch_size", otherwise.patch);
   c.eps = float(config.positive("layer_norm_eps", otherwise.eps));
   c.head_dim = read_head_dim(config, c.hidden, c.heads);
-  const Activation activation = read_activation(config, "hidden_act", "gelu_pytorch_tanh");
-  TOK_TRY(config.status());
-  if (activation != Activation::kGeluTanh) {
-    return unsupported("{} is {}, expected gelu_pytorch_tanh.", config.path("hidden_act"),
-                       activation_name(activation));
-  }
+  TOK_TRY(expect_gelu_tanh(config, "hidden_act"));
   if (c.image % c.patch != 0) {
     return invalid_input("{}: images of {} pixels are not whole patches of {}.", config.where(),
                          c.image, c.patch);
