@@ -29,7 +29,7 @@ interface Joined {
   /** Whether it needs a model that runs; others take one of which only the headers were read. */
   needsEngine: boolean;
   /** The model that it was called with last. */
-  told: Look | null;
+  given: Look | null;
 }
 
 let shown: Joined | null = null;
@@ -39,13 +39,13 @@ let panel: Opener | null = null;
 /** The source that is being opened, or was, and whether it will run. */
 let begun: { source: Source; isEngine: boolean } | null = null;
 
-function tell(one: Joined): void {
-  if (!model || one.told === model.own || (one.needsEngine && !model.isEngine)) return;
-  one.told = model.own;
+function give(one: Joined): void {
+  if (!model || one.given === model.own || (one.needsEngine && !model.isEngine)) return;
+  one.given = model.own;
   one.member.opened(model);
 }
 
-function tellLine(): void {
+function showLine(): void {
   if (model?.isEngine) showEngine(model.own as Engine);
   else if (model) showLook(model.own);
   else showNone();
@@ -66,16 +66,16 @@ function nameInAddress(): void {
 function opened(own: Look, name: string): void {
   const { source, isEngine } = begun!;
   model = { own, name, source, isEngine };
-  tellLine();
+  showLine();
   if (shown) nameInAddress();
   if (!isEngine) closedFor(joined.filter(({ needsEngine }) => needsEngine)); // the one before has made room
-  for (const one of joined) if (one === shown || one.member.isEager) tell(one);
+  for (const one of joined) if (one === shown || one.member.isEager) give(one);
   if (shown?.needsEngine && !isEngine) void panel?.again();
 }
 
 function closedFor(some: Joined[]): void {
   for (const one of some) {
-    one.told = null;
+    one.given = null;
     one.member.closed?.();
   }
 }
@@ -102,7 +102,7 @@ function made(): Opener {
         shown?.member.progress?.(name, share, text);
       },
       failed: (error) => {
-        tellLine();
+        showLine();
         shown?.member.failed?.(error);
       },
     },
@@ -114,14 +114,14 @@ function show(one: Joined): void {
   panel ??= made();
   one.member.place?.replaceChildren(panel.element);
   nameInAddress();
-  tell(one);
+  give(one);
   if (!begun) return one.member.waits ? undefined : void panel.start();
   // The headers alone were read, or are just read, and this page runs the model.
   if (one.needsEngine && !begun.isEngine && !model?.isEngine) void panel.again();
 }
 
 function join(member: Member<Look>, needsEngine: boolean): void {
-  const one: Joined = { member, needsEngine, told: null };
+  const one: Joined = { member, needsEngine, given: null };
   const view = currentView();
   joined.push(one);
   view.shown.add(() => show(one));
