@@ -142,9 +142,10 @@ class Model:
         def mlp(x, at):
             x = self.lin(x, at + "up_proj")
             a = np.log1p(np.exp(self.w[at + "act_fn.alpha_p"]))
-            b = 0.5 + np.log1p(np.exp(self.w[at + "act_fn.alpha_n"]))
-            below = b * (np.expm1(np.minimum(x, -1e-6)) - x) + 0.5 * x
-            return self.lin(np.where(x > 0, a * x * x + 0.5 * x, below), at + "down_proj")
+            beta, eps = (self.w[f"{at}act_fn.{name}"] for name in ("beta", "eps"))
+            b = beta + np.log1p(np.exp(self.w[at + "act_fn.alpha_n"]))
+            below = b * (np.expm1(np.minimum(x, eps)) - x) + beta * x
+            return self.lin(np.where(x > 0, a * x * x + beta * x, below), at + "down_proj")
         return self.llama(ids, mlp, True, ("attention_layernorm", "feedforward_layernorm"))
 
     def qwen3_moe(self, ids):

@@ -7,6 +7,7 @@ hash plus i. tests/golden/made_checkpoint.cpp makes the same. Matrices are bf16,
 what has "bytes" is the whole part in u8.
 """
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -26,7 +27,7 @@ def made(name, shape, exponent, middle, is_bytes):
     for byte in name.encode():
         key = (key ^ byte) * 0x100000001B3 % 2**64
     with np.errstate(over="ignore"):
-        x = U64(key) + (np.arange(1, np.prod(shape) + 1, dtype=U64)) * U64(0x9E3779B97F4A7C15)
+        x = U64(key) + (np.arange(1, math.prod(shape) + 1, dtype=U64)) * U64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> U64(30))) * U64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> U64(27))) * U64(0x94D049BB133111EB)
         x ^= x >> U64(31)
@@ -34,7 +35,7 @@ def made(name, shape, exponent, middle, is_bytes):
     values -= 128 * 2.0**exponent
     if is_bytes:
         return torch.from_numpy(values.astype(np.uint8))
-    tensor = torch.from_numpy(values.astype(np.float32))
+    tensor = torch.from_numpy(np.asarray(values, np.float32))
     return tensor.to(torch.bfloat16) if len(shape) > 1 else tensor
 
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/text.h"
+#include "model/families.h"
 
 namespace tokamak {
 namespace {
@@ -261,6 +262,23 @@ TEST(Phi3, ReadsLongRopeInAllItsSpellings) {
   const std::string never_long = graph(R"(type": "su)", 128);
   EXPECT_TRUE(holds(never_long, "rope: f32[128,4] = rope {factor=")) << never_long;
   EXPECT_TRUE(holds(never_long, "[1 0.01]\n")) << never_long;
+}
+
+TEST(GptOss, HasItsReferencesScalingWhereTheConfigHasNone) {
+  const auto rope = [](const char* more) {
+    const Tiny model("GptOssForCausalLM", more);
+    auto spec = read_gpt_oss(ConfigReader(model.json, "config.json"));
+    return spec ? spec->ropes[0] : RopeTable{};
+  };
+  const RopeTable given = rope(R"("rope_theta": 1e4, "rope_scaling": {"rope_type": "yarn",
+      "factor": 32, "original_max_position_embeddings": 4096, "truncate": false})");
+  ASSERT_EQ(given.inverse_frequencies.size(), 32u);
+  EXPECT_NE(given.factor, 1);
+  const RopeTable none = rope(R"("rope_theta": 1e4)");
+  EXPECT_EQ(none.inverse_frequencies, given.inverse_frequencies);
+  EXPECT_EQ(none.factor, given.factor);
+  EXPECT_EQ(rope(R"("rope_theta": 1e4, "rope_scaling": null)").inverse_frequencies,
+            given.inverse_frequencies);
 }
 
 TEST(Dense, YarnReachesTheTableAndTheContext) {

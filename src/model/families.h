@@ -12,7 +12,7 @@ namespace tokamak {
 struct Gpt2Spec : DecoderSpec {};
 
 struct ApertusSpec : DecoderSpec {
-  std::vector<double> alpha_p, alpha_n;  // per layer; empty: in tensors
+  std::vector<double> alpha_p, alpha_n, beta;  // per layer; empty: in tensors
 };
 
 struct Llama4Spec : DecoderSpec {

@@ -136,7 +136,9 @@ GgufForm apertus() {
                               {"self_attn.q_norm", "attn_q_norm"},
                               {"self_attn.k_norm", "attn_k_norm"}});
   form.vectors = {{"rope_freqs.weight", llama3_divisors()}};
-  form.lists = {{"xielu.alpha_p", "mlp.act_fn.alpha_p"}, {"xielu.alpha_n", "mlp.act_fn.alpha_n"}};
+  for (const char* one : {"alpha_p", "alpha_n", "beta", "eps"}) {
+    form.lists.push_back({fmt::format("xielu.{}", one), fmt::format("mlp.act_fn.{}", one)});
+  }
   return form;
 }
 

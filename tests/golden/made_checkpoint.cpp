@@ -30,7 +30,7 @@ struct Writer {
     for (const Json& extent : shape) count *= uint64_t(extent.as_integer());
     const double step = std::ldexp(1.0, int(weight.find("exponent")->as_integer()));
     const double middle = weight.find("middle")->as_number();
-    const bool is_vector = shape.size() == 1, is_byte = weight.find("bytes") != nullptr;
+    const bool is_vector = shape.size() <= 1, is_byte = weight.find("bytes") != nullptr;
     const size_t begin = bytes.size();
     for (uint64_t i = 1; i <= count; ++i) {
       uint64_t x = key + i * 0x9e3779b97f4a7c15;

@@ -15,11 +15,10 @@
 namespace tokamak {
 namespace {
 
-constexpr float kBeta = 0.5f;
-
-/// a x^2 + x / 2 above 0, b (exp(x) - 1 - x) + x / 2 below, by what is learned of a and b.
+/// a x^2 + c x above 0, b (exp(x) - 1 - x) + c x below, by what is learned of a and b. The
+/// reference ends exp(x) - 1 at -1e-6, which is not visible in f32.
 struct Xielu {
-  float positive = 0, negative = 0;
+  float positive = 0, negative = 0, straight = 0.5f;
 };
 
 double softplus(double x) {
@@ -36,7 +35,7 @@ struct ApertusDecoder : TextDecoder {
     const Xielu& own = xielu[layer];
     const ValueId above = b.scale(b.activate(Activation::kReluSquared, up), own.positive);
     const ValueId below = b.scale(b.activate(Activation::kElu, up), own.negative);
-    const ValueId straight = b.scale(up, kBeta - own.negative);
+    const ValueId straight = b.scale(up, own.straight - own.negative);
     const ValueId sum = b.add(b.add(above, below), straight);
     return b.projection(sum, p + std::string(c.names.down), c.hidden, c.mlp_bias);
   }
@@ -86,6 +85,7 @@ Result<ApertusSpec> read_apertus(ConfigReader config) {
   c.norms.mlp = "feedforward_layernorm";
   TOK_TRY(c.alpha_p, read_learned(config, "xielu_alpha_p", c.layers));
   TOK_TRY(c.alpha_n, read_learned(config, "xielu_alpha_n", c.layers));
+  TOK_TRY(c.beta, read_learned(config, "xielu_beta", c.layers));
   TOK_TRY(config.status());
   if (activation != "xielu") {
     return unsupported("{} is \"{}\"; this architecture has xielu here.", config.path("hidden_act"),
@@ -103,7 +103,12 @@ Result<Graph> decoder_graph(const ApertusSpec& c, const TensorFile& file,
     const std::string at = fmt::format("{}layers.{}.mlp.act_fn.", prefix, i);
     TOK_TRY(const float p, learned(file, c.alpha_p, i, at + "alpha_p"));
     TOK_TRY(const float n, learned(file, c.alpha_n, i, at + "alpha_n"));
-    all.push_back({float(softplus(p)), float(kBeta + softplus(n))});
+    Xielu& own = all.emplace_back();
+    if (!c.beta.empty() || file.find(at + "beta") != nullptr) {
+      TOK_TRY(own.straight, learned(file, c.beta, i, at + "beta"));
+    }
+    own.positive = float(softplus(p));
+    own.negative = float(own.straight + softplus(n));
   }
   ModelBuilder builder(file, options, prefix);
   return ApertusDecoder(builder, c, std::move(all)).build();

@@ -4,9 +4,37 @@
 //   every product but the head has a bias, the router's and the experts' too
 //   a sink per head in the softmax of attention, windows in every other layer
 //   clamped gates of experts, whose rows of gate and up alternate
+#include "base/json.h"
 #include "model/families.h"
+#include "model/rope_config.h"
 
 namespace tokamak {
+namespace {
+
+/// The scaling of the reference's class, for a config.json that has none.
+const Json& usual_scaling() {
+  static const Json scaling = Json()
+                                  .set("rope_type", "yarn")
+                                  .set("factor", 32.0)
+                                  .set("beta_fast", 32.0)
+                                  .set("beta_slow", 1.0)
+                                  .set("original_max_position_embeddings", 4096)
+                                  .set("truncate", false);
+  return scaling;
+}
+
+Result<void> read_ropes(ConfigReader& config, DecoderSpec& c) {
+  constexpr double kTheta = 150000.0;
+  if (config.has("rope_scaling") || config.has("rope_parameters")) {
+    return read_decoder_rope(config, c, kTheta);
+  }
+  ConfigReader fields(usual_scaling(), config.path("rope_scaling"));
+  c.ropes = {read_rope(fields, config.positive("rope_theta", kTheta), c.head_dim, c.max_context)};
+  TOK_TRY(fields.status());
+  return config.status();
+}
+
+}  // namespace
 
 Result<DecoderSpec> read_gpt_oss(ConfigReader config) {
   TOK_TRY(DecoderSpec c,
@@ -25,7 +53,7 @@ Result<DecoderSpec> read_gpt_oss(ConfigReader config) {
   c.mixture = std::move(mixture);
   TOK_TRY(config.status());
   TOK_TRY(read_windows(config, c, 2));
-  TOK_TRY(read_decoder_rope(config, c, 150000.0));
+  TOK_TRY(read_ropes(config, c));
   return c;
 }
 

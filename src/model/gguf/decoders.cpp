@@ -43,7 +43,7 @@ constexpr Rename kLlama4Names[] = {
 /// The activation's numbers, as in tensors.
 void apertus(Fields& f) {
   biases(f);
-  for (const char* name : {"alpha_p", "alpha_n"}) {
+  for (const char* name : {"alpha_p", "alpha_n", "beta"}) {
     const Json* const list = f.reader.find(f.key(fmt::format("xielu.{}", name)));
     if (list != nullptr) f.config.set(fmt::format("xielu_{}", name), *list);
   }
