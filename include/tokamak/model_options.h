@@ -29,7 +29,8 @@ struct ModelOptions {
   std::vector<uint32_t> gpus = {};
   uint32_t threads = 0;       // of the cpu backend; 0: one for each core that it may use
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
-                              // allows, at most 4096, for embeddings 2048
+                              // allows, for embeddings at most 2048, for text 32768, or as much
+                              // less, down to 4096, as half of the free memory has room for
   uint32_t sequences = 1;     // requests that run at the same time, at most 64; others wait
   uint32_t cache_tokens = 0;  // that the requests have together; 0: a context for each, or as many
                               // as `memory` has room for

@@ -31,7 +31,7 @@ export interface OpenOptions extends PullOptions {
   gpus?: number[];
   /** Threads of the backend `cpu`; one for each core unless given. */
   threads?: number;
-  /** Tokens of a text and its prompt; what the model allows, at most 4096, unless given. */
+  /** Tokens of a text and its prompt; unless given what the model allows, at most 32768, or what half of the free memory has room for. */
   context?: number;
   /** Texts that are generated side by side; others wait. 1 unless given. */
   sequences?: number;

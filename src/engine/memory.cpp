@@ -167,6 +167,26 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
       limit_text(*limit, options, device), more_gpus_text(device));
 }
 
+Result<std::optional<uint32_t>> longer_context(const Engine::Compiled& compiled,
+                                               const DeviceInfo& device,
+                                               const OpenOptions& options) {
+  const bool is_open = options.context == 0 && options.cache_tokens == 0 && !options.all_logits;
+  const uint32_t most = std::min(compiled.facts.max_context, kLongestDefaultContext);
+  if (!is_open || !compiled.gives_text() || most <= compiled.context) return std::nullopt;
+  TOK_TRY(std::optional<uint64_t> limit, memory_limit(options, device));
+  // On the CPU nothing limits it, and yet a cache takes what others could have.
+  if (!limit && options.free_memory != 0) limit = share_of(options.free_memory, kDefaultPercent);
+  const CachePool pool = cache_pool(compiled.main.plan);
+  const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
+  const uint64_t beside = needed_bytes(compiled) - pool.pages * page_bytes;
+  if (!limit || beside >= *limit) return std::nullopt;
+  const uint64_t pages = (*limit - beside) / 2 / std::max<uint64_t>(page_bytes, 1);
+  for (uint32_t context = most; context > compiled.context; context /= 2) {
+    if (ceil_div(context, kPageTokens) <= pages) return context;
+  }
+  return std::nullopt;
+}
+
 uint64_t draft_bytes(const Engine::Compiled& compiled) {
   return compiled.draft.bytes + cache_pool(compiled.main.plan).pages * compiled.draft.page_bytes;
 }

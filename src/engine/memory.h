@@ -5,6 +5,11 @@
 
 namespace tokamak {
 
+/// Positions of text where nobody gives a number and little memory is free, or none is known of;
+/// and where there is room. Prompts of programs that write code have 10,000 to 30,000 tokens.
+constexpr uint32_t kDefaultContext = 4096;
+constexpr uint32_t kLongestDefaultContext = 32768;
+
 /// Pages of the layers that see everything, which all sequences share; none where there are no such
 /// layers.
 struct CachePool {
@@ -22,6 +27,13 @@ Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const D
 /// `options.cache_tokens` says how many there are.
 Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device, const OpenOptions& options);
+
+/// The context of text that a model has instead where `options` leave it open: what it was made
+/// for, up to kLongestDefaultContext, as far as half of the memory that is free beside it has room
+/// for it. Nothing where that is what it has, or it is not known what is free.
+Result<std::optional<uint32_t>> longer_context(const Engine::Compiled& compiled,
+                                               const DeviceInfo& device,
+                                               const OpenOptions& options);
 
 /// Bytes that the tower of a model for images takes beside its plan, and its draft model; 0 where
 /// there is none.

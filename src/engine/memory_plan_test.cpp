@@ -83,6 +83,40 @@ TEST_F(MemoryPlan, SequencesShareTheCacheThatThereIsRoomFor) {
   EXPECT_EQ(error(), "");
 }
 
+TEST_F(MemoryPlan, AContextThatIsLeftOpenIsAsLongAsThereIsRoomFor) {
+  files.description.config.set("max_position_embeddings", 100000);
+  options.context = 0;
+  options.memory = "";
+  const auto compiled_for = [&](uint64_t free) {
+    options.free_memory = free;
+    auto compiled = compile();
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    return *std::move(compiled);
+  };
+  const Engine::Compiled unknown = compiled_for(0);
+  EXPECT_EQ(unknown.context, kDefaultContext);
+  const CachePool pool = cache_pool(unknown.main.plan);
+  EXPECT_EQ(pool.pages, 8 * kDefaultContext / kPageTokens);
+  EXPECT_EQ(compiled_for(10 << 10).context, kDefaultContext);
+  const Engine::Compiled long_one = compiled_for(uint64_t{1} << 40);
+  EXPECT_EQ(long_one.context, kLongestDefaultContext);
+  EXPECT_EQ(cache_pool(long_one.main.plan).pages, kLongestDefaultContext / kPageTokens);
+  // Half of what is left beside the model is 16,384 positions and something.
+  const uint64_t beside = needed_bytes(unknown) - pool.pages * pool.page_bytes;
+  const uint64_t half = 20000 / kPageTokens * pool.page_bytes;
+  const Engine::Compiled between = compiled_for((beside + 2 * half) * 100 / 90);
+  EXPECT_EQ(between.context, kLongestDefaultContext / 2);
+  // A number of somebody's is kept, and a model that was made for less has that.
+  options.context = 64;
+  EXPECT_EQ(compiled_for(uint64_t{1} << 40).context, 64u);
+  options.context = 0;
+  options.cache_tokens = 8192;
+  EXPECT_EQ(compiled_for(uint64_t{1} << 40).context, kDefaultContext);
+  options.cache_tokens = 0;
+  files.description.config.set("max_position_embeddings", 6000);
+  EXPECT_EQ(compiled_for(uint64_t{1} << 40).context, 6000u);
+}
+
 TEST_F(MemoryPlan, ADraftModelHasItsPartOfTheMemory) {
   const uint64_t alone = needed(8 * 64).total();
   auto draft = read_model_files("tests/data/models/qwen3_qknorm");

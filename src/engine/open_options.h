@@ -38,8 +38,9 @@ struct OpenOptions {
   std::vector<uint32_t> gpus;
   uint32_t threads = 0;  // of the cpu backend; 0: one for each core it may use
   Task task = Task::kAny;
-  uint32_t context = 0;           // positions; 0: what the model allows, at most 4096, for
-                                  // embeddings 2048
+  uint32_t context = 0;           // positions; 0: what the model allows, for embeddings at most
+                                  // 2048, for text 32768 where half of the free memory has room
+                                  // for them, else half of it and less, down to 4096
   bool context_is_limit = false;  // a model made for fewer positions has those
   uint32_t sequences = 1;         // that Engine::scheduler() runs at once, at most 64
   uint32_t cache_tokens = 0;      // positions that they have together; 0: a context for each, or

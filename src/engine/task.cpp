@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/memory.h"
+
 namespace tokamak {
 namespace {
 
-constexpr uint32_t kDefaultContext = 4096, kDefaultEncoderContext = 2048;
+constexpr uint32_t kDefaultEncoderContext = 2048;
 /// Logits of a whole chunk stay below this.
 constexpr uint64_t kAllLogitsBytes = uint64_t{64} << 20;
 constexpr uint32_t kLongChunk = 4096;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "apps/cli/command.h"
+#include "engine/memory.h"
 
 namespace tokamak::cli {
 namespace {
@@ -16,8 +17,6 @@ struct BenchFlags {
   std::string output;
   bool check = false, no_check = false, json = false;
 };
-
-constexpr uint32_t kDefaultContext = 4096;
 
 Result<BenchOptions> options_of(const BenchFlags& flags) {
   BenchOptions options = flags.options;

@@ -189,8 +189,10 @@ void ModelFlags::add_device_options(App& command) {
       ->check(in_range(1, 1024))
       ->group(kDeviceOptions);
   command
-      .add_option("-c,--context,--ctx-size", options_.context,
-                  "positions for prompt and answer together; default: the model's, at most 4096")
+      .add_option(
+          "-c,--context,--ctx-size", options_.context,
+          "positions for prompt and answer together; default: the model's, at most 32768, or "
+          "what half of the free memory has room for, at least 4096")
       ->check(in_range(1, 1 << 24))
       ->group(kDeviceOptions);
   command

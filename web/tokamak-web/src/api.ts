@@ -42,7 +42,7 @@ export interface OpenOptions {
    * well; `cpu-reference` is the plain code that kernels are checked against, and slow.
    */
   backend?: "auto" | "webgpu" | "cpu" | "cpu-reference";
-  /** Tokens; the model's own, or what the device has room for, unless given. */
+  /** Tokens; the model's own, at most 4,096, unless given. */
   context?: number;
   kv?: "auto" | "f16" | "f32";
   /** Texts that are generated side by side. */

@@ -125,12 +125,12 @@ std::string example_of(const Engine& engine, const std::string& name) {
       fmt::format(R"("model": {}, "messages": [{{"role": "user", "content": "Hello"}}])", model));
 }
 
-/// A note for the owner of a server whose context is shorter than the model allows, by nobody's
-/// wish: prompts of agents are longer than it.
+/// Writes a note for the owner of a server whose context is short for want of memory: prompts of
+/// agents are longer than it.
 void note_short_context(const Engine& engine, const std::string& name, const OpenOptions& options) {
   const Engine::Compiled& compiled = engine.compiled();
   if (options.context != 0 || !compiled.gives_text()) return;
-  if (compiled.context >= compiled.facts.max_context) return;
+  if (compiled.context >= std::min(compiled.facts.max_context, kLongestDefaultContext)) return;
   note(
       fmt::format("note: The context of {} is {} of the {} positions that it was made for; "
                   "--context N gives more, which coding agents need.\n",
