@@ -1,4 +1,5 @@
 #include "api/model_state.h"
+#include "api/open_settings.h"
 #include "base/splitmix.h"
 #include "engine/requests/logits.h"
 #include "engine/requests/text_request.h"
@@ -9,22 +10,7 @@ namespace {
 
 OpenOptions open_options(const ModelOptions& options) {
   OpenOptions own;
-  own.model = options.model;
-  own.backend = options.backend;
-  own.device = options.device;
-  own.gpus = options.gpus;
-  own.threads = options.threads;
-  own.context = options.context;
-  own.sequences = options.sequences;
-  own.cache_tokens = options.cache_tokens;
-  own.memory = options.memory;
-  own.kv = options.kv;
-  own.quantize = options.quantize;
-  own.batch_invariant = options.batch_invariant;
-  own.speculate = options.speculate;
-  own.draft = options.draft;
-  own.pooling = options.pooling;
-  own.image_pixels = options.image_pixels;
+  visit_open_options([](std::string_view, const auto& from, auto& to) { to = from; }, options, own);
   for (const Adapter& one : options.adapters) {
     own.adapters.push_back({.name = one.name, .folder = one.folder, .scale = one.scale});
   }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "api/open_settings.h"
 #include "base/result.h"
 #include "engine/lora_files.h"
 
@@ -99,34 +100,6 @@ std::string_view set(Options& options, std::string_view text) {
   return read(text, options.*kMember);
 }
 
-std::string_view add_gpus(ModelOptions& options, std::string_view text) {
-  std::vector<uint32_t> more;
-  if (!read(text, more).empty()) return "numbers of devices with commas between them";
-  options.gpus.insert(options.gpus.end(), more.begin(), more.end());
-  return "";
-}
-
-constexpr Setting<ModelOptions> kModelSettings[] = {
-    {"model", set<&ModelOptions::model>},
-    {"backend", set<&ModelOptions::backend>},
-    {"device", set<&ModelOptions::device>},
-    {"gpus", add_gpus},
-    {"threads", set<&ModelOptions::threads>},
-    {"context", set<&ModelOptions::context>},
-    {"sequences", set<&ModelOptions::sequences>},
-    {"cache_tokens", set<&ModelOptions::cache_tokens>},
-    {"memory", set<&ModelOptions::memory>},
-    {"kv", set<&ModelOptions::kv>},
-    {"quantize", set<&ModelOptions::quantize>},
-    {"image_pixels", set<&ModelOptions::image_pixels>},
-    {"batch_invariant", set<&ModelOptions::batch_invariant>},
-    {"speculate", set<&ModelOptions::speculate>},
-    {"draft", set<&ModelOptions::draft>},
-    {"pooling", set<&ModelOptions::pooling>},
-    {"adapter", set<&ModelOptions::adapters>},
-    {"has_thread", set<&ModelOptions::has_thread>},
-};
-
 constexpr Setting<TextRequest> kRequestSettings[] = {
     {"prompt", set<&TextRequest::prompt>},
     {"suffix", set<&TextRequest::suffix>},
@@ -197,25 +170,65 @@ constexpr Setting<SpeakOptions> kSpeakSettings[] = {
     {"seed", set<&SpeakOptions::seed>},
 };
 
+/// Looks for an option by its name, and sets it.
+class Search {
+ public:
+  Search(std::string_view name, std::string_view text) : name_(name), text_(text) {}
+
+  /// `set`: gives what the option expects instead of the text; "" where it has taken it.
+  template <typename Set>
+  void look_at(std::string_view name, const Set& set) {
+    names_.append(names_.empty() ? "" : ", ").append(name);
+    if (name == name_) expected_ = set(text_);
+  }
+  Result<void> result() const {
+    if (!expected_)
+      return fail(ErrorCode::kUsage, "There is no option \"{}\", but {}.", name_, names_);
+    if (expected_->empty()) return {};
+    return fail(ErrorCode::kUsage, "{} is \"{}\", expected {}.", name_, text_, *expected_);
+  }
+
+ private:
+  std::string_view name_, text_;
+  std::string names_;
+  std::optional<std::string_view> expected_;
+};
+
 template <typename Options>
 Result<void> set_of(std::span<const Setting<Options>> settings, Options& options,
                     std::string_view name, std::string_view text) {
-  std::string names;
+  Search search(name, text);
   for (const Setting<Options>& setting : settings) {
-    if (setting.name == name) {
-      const std::string_view expected = setting.set(options, text);
-      if (expected.empty()) return {};
-      return fail(ErrorCode::kUsage, "{} is \"{}\", expected {}.", name, text, expected);
-    }
-    names.append(names.empty() ? "" : ", ").append(setting.name);
+    search.look_at(setting.name, [&](std::string_view own) { return setting.set(options, own); });
   }
-  return fail(ErrorCode::kUsage, "There is no option \"{}\", but {}.", name, names);
+  return search.result();
+}
+
+/// More devices, after those that an earlier call has named.
+std::string_view add_gpus(std::string_view text, std::vector<uint32_t>& gpus) {
+  std::vector<uint32_t> more;
+  if (!read(text, more).empty()) return "numbers of devices with commas between them";
+  gpus.insert(gpus.end(), more.begin(), more.end());
+  return "";
 }
 
 }  // namespace
 
 Result<void> set_by_name(ModelOptions& options, std::string_view name, std::string_view value) {
-  return set_of<ModelOptions>(kModelSettings, options, name, value);
+  Search search(name, value);
+  const auto look_at = [&](std::string_view own, auto& member) {
+    search.look_at(own, [&](std::string_view text) {
+      if constexpr (std::is_same_v<decltype(member), std::vector<uint32_t>&>) {
+        return add_gpus(text, member);
+      } else {
+        return read(text, member);
+      }
+    });
+  };
+  visit_open_options(look_at, options);
+  look_at("adapter", options.adapters);
+  look_at("has_thread", options.has_thread);
+  return search.result();
 }
 
 Result<void> set_by_name(TextRequest& request, std::string_view name, std::string_view value) {
