@@ -4,33 +4,46 @@
 //   s = expert_sum d, shares           ==>      y = expert_mix x, w, chosen, shares, r
 //   y = add r, s
 //
-// and without the residual. Saves two dispatches per layer, and the results of all experts.
+// without the residual, and with biases. Saves two dispatches per layer, and the results of all
+// experts.
 #include "fuse/passes.h"
 
 namespace tokamak::fuse {
 
 Pass expert_mix() {
-  enum : Var { x, w, chosen, d, shares, r, y };
-  const Pattern products = node<ExpertLinear>(d, {any(x), any(w), any(chosen)});
-  const Pattern mix = node<ExpertMix>(d, {any(x), any(w), any(chosen), any(shares)});
+  enum : Var { x, w, chosen, bias, d, shares, r, y };
+  std::vector<std::vector<Pattern>> patterns;
+  for (const bool biased : {false, true}) {
+    Pattern products = node<ExpertLinear>(d, {any(x), any(w), any(chosen)});
+    Pattern mix = node<ExpertMix>(d, {any(x), any(w), any(chosen), any(shares)});
+    if (biased) {
+      products.inputs.push_back(any(bias));
+      mix.inputs.push_back(any(bias));
+    }
+    patterns.push_back({node<ExpertSum>(y, {products, any(shares)})});
+    patterns.push_back({node<Add>(y, {any(r), mix})});
+    patterns.push_back({node<Add>(y, {mix, any(r)})});
+  }
   return {
       .name = "expert_mix",
-      .patterns = {{node<ExpertSum>(y, {products, any(shares)})},
-                   {node<Add>(y, {any(r), mix})},
-                   {node<Add>(y, {mix, any(r)})}},
+      .patterns = std::move(patterns),
       .outputs = {y},
       .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
+        std::vector<ValueId> inputs = {m[x], m[w], m[chosen], m[shares]};
+        if (m.has(bias)) inputs.push_back(m[bias]);
         if (const auto* mixed = m.as<ExpertMix>(d)) {
-          return Replacement{*mixed, {m[x], m[w], m[chosen], m[shares], m[r]}};
+          if (mixed->bias != m.has(bias)) return std::nullopt;  // the last one is added already
+          inputs.push_back(m[r]);
+          return Replacement{*mixed, std::move(inputs)};
         }
         const TensorDesc& matrix = m.type(w);
         if (!fits_fused_linear(matrix) ||
             m.type(x).shape[1] != matrix.shape[1] * m.type(chosen).shape[1]) {
           return std::nullopt;
         }
-        return Replacement{ExpertMix{m.attributes<ExpertLinear>(d).experts},
-                           {m[x], m[w], m[chosen], m[shares]}};
+        return Replacement{ExpertMix{m.attributes<ExpertLinear>(d).experts, m.has(bias)},
+                           std::move(inputs)};
       },
   };
 }

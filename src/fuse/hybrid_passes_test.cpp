@@ -397,10 +397,52 @@ TEST_F(ExpertTest, ExpertsAreTwoProducts) {
                                attributes({.prologue = Prologue::kNorm, .eps = 1e-6f}) +
                                "%2: f32[T,1], %3: u32[T,1] = route %1" +
                                attributes_text(Route{.top_k = 1, .factor = 0.5f}) + R"(
-%4: f32[T,8] = expert_glu %0, @gate.gate_up, %3, @norm {experts=2, activation=silu, norm=true, eps=1e-06}
-%5: f32[T,8] = expert_mix %4, @down, %3, %2, %0 {experts=2}
+%4: f32[T,8] = expert_glu %0, @gate.gate_up, %3, @norm {experts=2, activation=silu, norm=true, eps=1e-06, bias=false, limit=0}
+%5: f32[T,8] = expert_mix %4, @down, %3, %2, %0 {experts=2, bias=false}
 return %5
 )");
+}
+
+TEST_F(ExpertTest, BiasesAndClampedGatesAreTaken) {
+  const ValueId n = b.rms_norm(x, vector("norm", 8), 1e-6f);
+  routed = b.route(b.linear(n, weight("router", {2, 8})), {.top_k = 1});
+  const auto product = [&](ValueId in, const char* name, const char* bias) {
+    const Weight whole{{WeightPart(std::string("all.") + name)}};
+    const ValueId w = b.constant(name, {16, 8}, DType::kBF16, whole);
+    const std::vector<ValueId> inputs = {in, w, routed.chosen, vector(bias, 16)};
+    return b.add_node(ExpertLinear{2}, inputs).front();
+  };
+  const ValueId gate = b.clamp(product(n, "gate", "gate_bias"), -3e38f, 7);
+  const ValueId up = b.clamp(product(n, "up", "up_bias"), -7, 7);
+  const ValueId turned = b.glu(Activation::kSigmoid, b.scale(gate, 1.702f), gate);
+  const ValueId h = b.add(b.glu(Activation::kIdentity, turned, up), turned);
+  const ValueId d = product(h, "down", "down_bias");
+  Graph g = finish(b.add(x, b.expert_sum(d, routed.shares)));
+  EXPECT_EQ(run(expert_glu(), g), 1u);
+  const std::string both =
+      R"(concat "all.gate"[0:8] "all.up"[0:8] "all.gate"[8:16] "all.up"[8:16])";
+  EXPECT_NE(to_text(g).find(both), std::string::npos) << to_text(g);
+  EXPECT_EQ(run(expert_mix(), g), 2u);
+  EXPECT_EQ(run(norm_linear(), g), 1u);
+  EXPECT_EQ(run(norm_experts(), g), 1u);
+  EXPECT_NE(nodes_text(g).find(R"(
+%4: f32[T,8] = expert_glu %0, @gate.gate_up, %3, @norm, @gate_bias.gate_up {experts=2, activation=sigmoid, norm=true, eps=1e-06, bias=true, limit=7}
+%5: f32[T,8] = expert_mix %4, @down, %3, %2, @down_bias, %0 {experts=2, bias=true}
+)"),
+            std::string::npos)
+      << nodes_text(g);
+}
+
+TEST_F(ExpertTest, OtherLimitsStayAsTheyAre) {
+  const auto product = [&](const char* name) {
+    return b.expert_linear(x, weight(name, {16, 8}), routed.chosen, 2);
+  };
+  routed = b.route(b.linear(x, weight("router", {2, 8})), {.top_k = 1});
+  const ValueId gate = b.clamp(product("gate"), -3e38f, 7), up = b.clamp(product("up"), -6, 7);
+  const ValueId turned = b.glu(Activation::kSigmoid, b.scale(gate, 1.702f), gate);
+  const ValueId h = b.add(b.glu(Activation::kIdentity, turned, up), turned);
+  const ValueId d = b.expert_linear(h, weight("down", {16, 8}), routed.chosen, 2);
+  expect_alone(expert_glu(), finish(b.expert_sum(d, routed.shares)));
 }
 
 TEST_F(ExpertTest, ExpertsOfMixedTypesStayAsTheyAre) {

@@ -9,19 +9,24 @@
 namespace tokamak::fuse {
 
 Pass norm_experts() {
-  enum : Var { x, v, n, w, chosen, y };
+  enum : Var { x, v, n, w, chosen, bias, y };
+  const Pattern norm = node<RmsNorm>(n, {any(x), any(v)});
   return {
       .name = "norm_experts",
-      .patterns = {{node<ExpertGlu>(y, {node<RmsNorm>(n, {any(x), any(v)}), any(w), any(chosen)})}},
+      .patterns = {{node<ExpertGlu>(y, {norm, any(w), any(chosen)})},
+                   {node<ExpertGlu>(y, {norm, any(w), any(chosen), any(bias)})}},
       .outputs = {y},
       .shared = {n},
       .steps = Steps::kOne,
       .replace = [](Match& m) -> std::optional<Replacement> {
         if (m.type(v).shape[0] != m.type(x).shape[1]) return std::nullopt;  // a norm per head
         ExpertGlu op = m.attributes<ExpertGlu>(y);
+        if (op.norm) return std::nullopt;
         op.norm = true;
         op.eps = m.attributes<RmsNorm>(n).eps;
-        return Replacement{op, {m[x], m[w], m[chosen], m[v]}};
+        Replacement made{op, {m[x], m[w], m[chosen], m[v]}};
+        if (m.has(bias)) made.inputs.push_back(m[bias]);
+        return made;
       },
   };
 }

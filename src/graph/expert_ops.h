@@ -73,31 +73,42 @@ struct ExpertColumns {
   bool operator==(const ExpertColumns&) const = default;
 };
 
-/// Made by passes: the gated half of experts, activation(x Gᵀ) * x Uᵀ, where an expert of W has n
-/// rows of G, then n of U. With `norm`, x is rms_norm(x, v).
-///     (x [T, in], w [experts*2*n, in], chosen u32[T, top_k], v? [in]) -> [T, top_k*n]
+/// Made by passes: the gated half of experts, activation(g) * u with g = x Gᵀ and u = x Uᵀ, where
+/// an expert of W has n rows of G, then n of U. With `norm`, x is rms_norm(x, v); with `bias`, both
+/// products have theirs, in the order of the rows. With a `limit` above 0 it is gpt-oss's gate in
+/// place of the activation: (u + 1) g sigmoid(1.702 g), of g up to the limit and u within it.
+///     (x [T, in], w [experts*2*n, in], chosen u32[T, top_k], v? [in], bias? [experts*2*n])
+///     -> [T, top_k*n]
 struct ExpertGlu {
   static constexpr std::string_view kName = "expert_glu";
   uint32_t experts = 1;
   Activation activation = Activation::kSilu;
   bool norm = false;
   float eps = 0;
+  bool bias = false;
+  float limit = 0;
   static void fields(auto& op, auto&& visit) {
     visit("experts", op.experts);
     visit("activation", op.activation);
     visit("norm", op.norm);
     visit("eps", op.eps);
+    visit("bias", op.bias);
+    visit("limit", op.limit);
   }
   bool operator==(const ExpertGlu&) const = default;
 };
 
-/// Made by passes: expert_sum(expert_linear(x, w, chosen), shares), with slots of x, plus r.
+/// Made by passes: expert_sum(expert_linear(x, w, chosen, bias), shares), with slots of x, plus r.
 ///     (x [T, top_k*in], w [experts*out, in], chosen u32[T, top_k], shares [T, top_k],
-///      r? [T, out]) -> [T, out]
+///      bias? [experts*out], r? [T, out]) -> [T, out]
 struct ExpertMix {
   static constexpr std::string_view kName = "expert_mix";
   uint32_t experts = 1;
-  static void fields(auto& op, auto&& visit) { visit("experts", op.experts); }
+  bool bias = false;
+  static void fields(auto& op, auto&& visit) {
+    visit("experts", op.experts);
+    visit("bias", op.bias);
+  }
   bool operator==(const ExpertMix&) const = default;
 };
 

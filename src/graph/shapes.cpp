@@ -424,7 +424,8 @@ struct Rule : CollectiveRules {
     return {{turned, same_state(op.kCache)}};
   }
   Outputs operator()(const ExpertGlu& op) const {
-    TOK_TRY(count(op.norm ? 4 : 3, op.norm ? 4 : 3));
+    const size_t bias = op.norm ? 4 : 3, operands = op.bias ? bias + 1 : bias;
+    TOK_TRY(count(operands, operands));
     TOK_TRY(activation(0));
     const TensorDesc &x = *in[0], &w = *in[1];
     TOK_TRY(choice(2, x));
@@ -433,10 +434,12 @@ struct Rule : CollectiveRules {
       return wrong(1, fmt::format("a matrix [{} * 2 * n, {}]", op.experts, x.shape[1]));
     }
     if (op.norm) TOK_TRY(vector(3, x.shape[1]));
+    if (op.bias) TOK_TRY(vector(bias, w.shape[0]));
     return {{matrix(x.shape[0], in[2]->shape[1] * (w.shape[0] / (2 * Dim{op.experts})))}};
   }
   Outputs operator()(const ExpertMix& op) const {
-    TOK_TRY(count(4, 5));
+    const size_t added = op.bias ? 5 : 4;
+    TOK_TRY(count(added, added + 1));
     TOK_TRY(activation(0));
     TOK_TRY(activation(3));
     const TensorDesc &x = *in[0], &w = *in[1];
@@ -447,7 +450,8 @@ struct Rule : CollectiveRules {
     }
     if (in[3]->shape != in[2]->shape) return wrong(3, "a share of each choice");
     const TensorDesc out = matrix(x.shape[0], w.shape[0] / Dim{op.experts});
-    if (in.size() == 5) TOK_TRY(like(4, out));
+    if (op.bias) TOK_TRY(vector(4, w.shape[0]));
+    if (in.size() > added) TOK_TRY(like(added, out));
     return {{out}};
   }
 };

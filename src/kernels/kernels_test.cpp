@@ -70,6 +70,8 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   for (const Qkv& qkv : {Qkv{32, 32}, Qkv{32, 16, 8}}) ops.emplace_back(qkv);
   ops.emplace_back(ShortConv{.gated = true});
   ops.emplace_back(ExpertGlu{.norm = true, .eps = 1e-5f});
+  ops.emplace_back(ExpertGlu{.bias = true, .limit = 7});
+  ops.emplace_back(ExpertMix{.bias = true});
   ops.emplace_back(
       FusedLinear{.prologue = Prologue::kNorm, .epilogue = Epilogue::kGlu, .bias = true});
   ops.emplace_back(

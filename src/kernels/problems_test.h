@@ -181,6 +181,7 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   } else if (const auto* glu = std::get_if<ExpertGlu>(&op)) {
     p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32)};
     if (glu->norm) p.inputs.push_back(tensor({64}));
+    if (glu->bias) p.inputs.push_back(tensor({64}));
     p.outputs = {tensor({kTokens, 32})};
   } else if (std::holds_alternative<LatentAppend>(op)) {
     p.inputs = {tensor({kTokens, 32}), tensor({kTokens, 16}), pages};
@@ -189,8 +190,9 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {tensor({kTokens, merge->splits * (64 + 2 * merge->heads)})};
   } else if (std::holds_alternative<LatentAttention>(op)) {
     p.inputs = {x, tensor({kTokens, 32}), tensor({32, 48}, DType::kF16), pages};
-  } else if (std::holds_alternative<ExpertMix>(op)) {
+  } else if (const auto* mix = std::get_if<ExpertMix>(&op)) {
     p.inputs = {x, w, tensor({kTokens, 1}, DType::kU32), tensor({kTokens, 1})};
+    if (mix->bias) p.inputs.push_back(tensor({64}));
   } else {
     p.inputs = {x, w};
   }

@@ -214,14 +214,14 @@ void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
     const ValueId y = w.graph().expert_columns(x, order, routed.chosen);
     all.push_back(w.finish(y, steps, kExact));
   }
-  {
-    Writer w("expert_glu bf16 5x34x72", ExpertGlu::kName);
+  for (const bool biased : {false, true}) {  // with a limit, too
+    Writer w(fmt::format("expert_glu bf16 5x34x72{}", biased ? " biased" : ""), ExpertGlu::kName);
     const ValueId logits = w.activation(kExperts, 3), x = w.activation(72);
     const ValueId m = w.random("w", {kExperts * 2 * 34, 72}, DType::kBF16, 0.3f);
-    const auto routed = w.graph().route(logits, {.top_k = kTop});
-    const ExpertGlu op{.experts = kExperts, .activation = Activation::kGeluTanh};
-    const ValueId y = w.graph().add_node(op, {x, m, routed.chosen}).front();
-    all.push_back(w.finish(y, steps, 2 * kFunction));
+    std::vector<ValueId> inputs = {x, m, w.graph().route(logits, {.top_k = kTop}).chosen};
+    if (biased) inputs.push_back(w.random("bias", {kExperts * 2 * 34}));
+    const ExpertGlu op{kExperts, Activation::kGeluTanh, false, 0, biased, biased ? 1.5f : 0};
+    all.push_back(w.finish(w.graph().add_node(op, inputs).front(), steps, 2 * kFunction));
   }
   Writer w("expert_sum 3 x 131", ExpertSum::kName);
   const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
@@ -445,12 +445,18 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
     inputs.push_back(w.random("taps", {30, 4}));
     inputs.push_back(w.graph().recurrent("rows", {3, 30}));
   });
-  Writer w("expert_mix 3 of 5, adding", ExpertMix::kName);
-  const auto routed = w.graph().route(w.row(5, 3), {.top_k = 3});
-  std::vector<ValueId> inputs = {w.row(3 * 72)};
-  inputs.push_back(w.random("w", {5 * 70, 72}, DType::kBF16, 0.3f));
-  inputs.insert(inputs.end(), {routed.chosen, routed.shares, w.row(70)});
-  all.push_back(w.finish(w.graph().add_node(ExpertMix{5}, inputs).front(), kOne, 2 * kSum));
+  for (const bool biased : {false, true}) {
+    Writer w(fmt::format("expert_mix 3 of 5, adding{}", biased ? ", biased" : ""),
+             ExpertMix::kName);
+    const auto routed = w.graph().route(w.row(5, 3), {.top_k = 3});
+    std::vector<ValueId> inputs = {w.row(3 * 72)};
+    inputs.push_back(w.random("w", {5 * 70, 72}, DType::kBF16, 0.3f));
+    inputs.insert(inputs.end(), {routed.chosen, routed.shares});
+    if (biased) inputs.push_back(w.random("bias", {5 * 70}));
+    inputs.push_back(w.row(70));
+    const ValueId y = w.graph().add_node(ExpertMix{5, biased}, inputs).front();
+    all.push_back(w.finish(y, kOne, 2 * kSum));
+  }
 }
 
 std::vector<SelfTestCase> make_cases() {

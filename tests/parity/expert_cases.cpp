@@ -159,17 +159,23 @@ std::vector<Case> expert_linear_cases() {
 std::vector<Case> expert_glu_cases() {
   std::vector<Case> all;
   const auto add = [&](ProductShape shape, DType dtype, Activation activation, bool norm,
-                       const Steps& steps) {
-    CaseBuilder b(fmt::format("expert_glu {} {} {} of {} {}x{}{} {}", activation_name(activation),
-                              dtype_name(dtype), shape.top_k, shape.experts, shape.out, shape.in,
-                              norm ? " norm" : "", steps.max_tokens));
+                       const Steps& steps, bool biased = false, float limit = 0) {
+    CaseBuilder b(fmt::format(
+        "expert_glu {} {} {} of {} {}x{}{}{}{} {}", activation_name(activation), dtype_name(dtype),
+        shape.top_k, shape.experts, shape.out, shape.in, norm ? " norm" : "",
+        biased ? " biased" : "", limit > 0 ? " limited" : "", steps.max_tokens));
     const auto routed = b.graph().route(b.activation(shape.experts, 4), {.top_k = shape.top_k});
     std::vector<ValueId> inputs = {b.activation(shape.in)};
     inputs.push_back(b.random("w", {shape.experts * 2 * shape.out, shape.in}, dtype, 0.3f));
     inputs.push_back(routed.chosen);
     if (norm) inputs.push_back(b.random("norm", {shape.in}));
-    const ExpertGlu op{
-        .experts = shape.experts, .activation = activation, .norm = norm, .eps = 1e-5f};
+    if (biased) inputs.push_back(b.random("bias", {shape.experts * 2 * shape.out}));
+    const ExpertGlu op{.experts = shape.experts,
+                       .activation = activation,
+                       .norm = norm,
+                       .eps = 1e-5f,
+                       .bias = biased,
+                       .limit = limit};
     const ValueId y = b.graph().add_node(op, std::move(inputs)).front();
     all.push_back(b.finish(y, steps, 4 * kSum));
   };
@@ -185,6 +191,13 @@ std::vector<Case> expert_glu_cases() {
   }
   add({4, 2, 6, 256}, dtype_from_name("q4_0").value(), Activation::kSilu, true, kOneByOne);
   add({4, 2, 6, 256}, dtype_from_name("q6_k").value(), Activation::kSilu, false, kSlots);
+  for (const float limit : {0.0f, 0.75f}) {
+    const DType type = dtype_from_name(limit > 0 ? "mxfp4" : "bf16").value();
+    for (const bool norm : {false, true}) {
+      add({5, 3, 7, 64}, type, Activation::kSigmoid, norm, kOneByOne, true, limit);
+    }
+    add({5, 3, 34, 64}, type, Activation::kSigmoid, false, kSlots, true, limit);
+  }
   return all;
 }
 
@@ -197,14 +210,18 @@ std::vector<Case> expert_mix_cases() {
       const DType dtype = dtype_from_name(type).value();
       if (is_packed(dtype) && shape.in != 256) continue;
       adds = !adds;
-      CaseBuilder b(fmt::format("expert_mix {} {} of {} {}x{}{}", type, shape.top_k, shape.experts,
-                                shape.out, shape.in, adds ? " adds" : ""));
+      const bool biased = shape.experts == 5 || shape.in == 256;
+      CaseBuilder b(fmt::format("expert_mix {} {} of {} {}x{}{}{}", type, shape.top_k,
+                                shape.experts, shape.out, shape.in, biased ? " biased" : "",
+                                adds ? " adds" : ""));
       const auto routed = b.graph().route(b.activation(shape.experts, 4), {.top_k = shape.top_k});
       std::vector<ValueId> inputs = {b.activation(shape.top_k * shape.in)};
       inputs.push_back(b.random("w", {shape.experts * shape.out, shape.in}, dtype, 0.3f));
       inputs.insert(inputs.end(), {routed.chosen, routed.shares});
+      if (biased) inputs.push_back(b.random("bias", {shape.experts * shape.out}));
       if (adds) inputs.push_back(b.activation(shape.out));
-      const ValueId y = b.graph().add_node(ExpertMix{shape.experts}, std::move(inputs)).front();
+      const ExpertMix op{shape.experts, biased};
+      const ValueId y = b.graph().add_node(op, std::move(inputs)).front();
       all.push_back(b.finish(y, kOneByOne, 2 * kSum));
     }
   }

@@ -289,7 +289,6 @@ std::string lacks_units(const Problem& p, const DeviceInfo& device, uint32_t row
                         uint32_t most_columns, uint32_t bytes) {
   if (p.max_tokens == 1) return "is for several tokens";
   if (has_bias(p)) return "adds nothing to the scores";
-  if (has_sinks(p)) return "has no sinks";
   const TensorDesc& cache = p.inputs[1];
   if (cache.dtype != DType::kF16) {
     return fmt::format("is for f16 caches, this one is {}", cache_type_name(cache.dtype));

@@ -231,6 +231,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       var total = totals[2u * part + half];
       total += subgroupShuffleXor(total, 1u);
       total += subgroupShuffleXor(total, 2u);
+      total += further_weight(row, kv_head, bases[2u * part + half]);
       if (is_own(row, tile) && own_column == 0u && subgroupMatrixColumn(0u) == 0u) {
         store_base(row, tile, kv_head, bases[2u * part + half] / LOG2_E, total);
       }

@@ -199,7 +199,8 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
       }
     }
   }
-  totals[lane / 2u] = total + subgroupShuffleXor(total, 1u);
+  let sink = sink_weight(head_of(lane / 2u, kv_head), base);
+  totals[lane / 2u] = total + subgroupShuffleXor(total, 1u) + sink;
   for (var i = 0u; i < STRIPS; i++) {  // unroll
     workgroupBarrier();
     subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sums[2u * i], SCORE_PITCH);

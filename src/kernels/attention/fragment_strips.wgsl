@@ -54,5 +54,10 @@ fn store_two(row: u32, pair: u32, tile: Tile, kv_head: u32, sums: vec2<f32>, tot
   store_pair(start_of(row, tile, kv_head) / 2u + pair, sums / total);
 }
 
+// The weight of a row's sink, if any, beside those that are 2 to the power of score - base.
+fn further_weight(row: u32, kv_head: u32, base: f32) -> f32 {
+  return sink_weight(head_of(row, kv_head), base / LOG2_E);
+}
+
 fn store_base(row: u32, tile: Tile, kv_head: u32, base: f32, total: f32) {
 }

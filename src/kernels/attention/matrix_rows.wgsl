@@ -16,8 +16,11 @@ fn is_own(row: u32, tile: Tile) -> bool {
   return row < TOKENS * GROUP && tile.first + row / GROUP < tile.end;
 }
 
+fn head_of(row: u32, kv_head: u32) -> u32 {
+  return kv_head * GROUP + row % GROUP;
+}
+
 // The places of a row's elements in q and y.
 fn start_of(row: u32, tile: Tile, kv_head: u32) -> u32 {
-  let head = kv_head * GROUP + row % GROUP;
-  return (token_of(row, tile) * HEADS + head) * HEAD_DIM;
+  return (token_of(row, tile) * HEADS + head_of(row, kv_head)) * HEAD_DIM;
 }

@@ -6,3 +6,8 @@ const FIRST_TOTAL = 1.0;
 fn first_base(head: u32) -> f32 {
   return sinks[head];
 }
+
+// Its part of the total of a head's weights, which are e to the power of score - base.
+fn sink_weight(head: u32, base: f32) -> f32 {
+  return exp(sinks[head] - base);
+}

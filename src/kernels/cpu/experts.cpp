@@ -57,6 +57,17 @@ void expert_linear(const CpuCall& call) {
                 call.outputs[0].f32().data());
 }
 
+/// gpt-oss's gate; see ExpertGlu. `gate` and `up` change.
+void limited_gate(float limit, std::span<float> gate, std::span<float> up, std::span<float> y) {
+  for (size_t i = 0; i < gate.size(); ++i) {
+    gate[i] = std::min(gate[i], limit);
+    up[i] = std::clamp(up[i], -limit, limit) + 1;
+    y[i] = 1.702f * gate[i];
+  }
+  gate_arrays(Activation::kSigmoid, y, gate, y);
+  for (size_t i = 0; i < y.size(); ++i) y[i] *= up[i];
+}
+
 template <ProductWay kWay>
 void expert_glu(const CpuCall& call) {
   const auto& op = call.as<ExpertGlu>();
@@ -70,24 +81,31 @@ void expert_glu(const CpuCall& call) {
                std::span(normed).subspan(t * in, in));
   });
   std::vector<float> y(chosen.size() * 2 * n);
+  const float* const bias = op.bias ? call.inputs[op.norm ? 4 : 3].f32().data() : nullptr;
   ExpertSlots(chosen, op.experts, call.inputs[2].dims[1])
-      .multiply(call, op.norm ? std::span<const float>(normed) : given, w, nullptr, kWay, y.data());
+      .multiply(call, op.norm ? std::span<const float>(normed) : given, w, bias, kWay, y.data());
   const std::span<float> out = call.outputs[0].f32();
   over_parts(call, chosen.size(), 16 * n, [&](size_t slot) {
-    const std::span<const float> row = std::span(y).subspan(slot * 2 * n, 2 * n);
-    gate_arrays(op.activation, row.first(n), row.last(n), out.subspan(slot * n, n));
+    const std::span<float> row = std::span(y).subspan(slot * 2 * n, 2 * n);
+    if (op.limit > 0) {
+      limited_gate(op.limit, row.first(n), row.last(n), out.subspan(slot * n, n));
+    } else {
+      gate_arrays(op.activation, row.first(n), row.last(n), out.subspan(slot * n, n));
+    }
   });
 }
 
 void expert_mix(const CpuCall& call) {
   const CpuTensor& w = call.inputs[1];
-  const uint32_t experts = call.as<ExpertMix>().experts;
+  const auto& op = call.as<ExpertMix>();
+  const size_t added = op.bias ? 5 : 4;
   const std::span<const float> shares = call.inputs[3].f32();
   const std::span<const uint32_t> chosen = call.inputs[2].u32();
-  const size_t top_k = call.inputs[2].dims[1], out = w.dims[0] / experts;
+  const size_t top_k = call.inputs[2].dims[1], out = w.dims[0] / op.experts;
   std::vector<float> own(chosen.size() * out);
-  ExpertSlots(chosen, experts, 1)
-      .multiply(call, call.inputs[0].f32(), w, nullptr, ProductWay::kVectors, own.data());
+  ExpertSlots(chosen, op.experts, 1)
+      .multiply(call, call.inputs[0].f32(), w, op.bias ? call.inputs[4].f32().data() : nullptr,
+                ProductWay::kVectors, own.data());
   const std::span<float> y = call.outputs[0].f32();
   over_parts(call, chosen.size() / top_k, top_k * out, [&](size_t t) {
     for (size_t i = 0; i < out; ++i) {
@@ -95,7 +113,8 @@ void expert_mix(const CpuCall& call) {
       for (size_t slot = t * top_k; slot < (t + 1) * top_k; ++slot) {
         sum += shares[slot] * own[slot * out + i];
       }
-      y[t * out + i] = call.inputs.size() == 5 ? sum + call.inputs[4].f32()[t * out + i] : sum;
+      const bool adds = call.inputs.size() > added;
+      y[t * out + i] = adds ? sum + call.inputs[added].f32()[t * out + i] : sum;
     }
   });
 }

@@ -1,7 +1,10 @@
 // The part that launches of products by chosen experts share.
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/kernel.h"
 
 namespace tokamak {
@@ -28,6 +31,44 @@ inline ExpertProductSizes expert_sizes(const Problem& p) {
 
 inline bool has_many_tokens(const Problem& p) {
   return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
+}
+
+/// The biases' operand; nothing where there are none.
+inline std::optional<uint32_t> bias_operand(const Problem& p) {
+  if (const auto* glu = std::get_if<ExpertGlu>(p.op)) {
+    return glu->bias ? std::optional(glu->norm ? 4u : 3u) : std::nullopt;
+  }
+  if (const auto* mix = std::get_if<ExpertMix>(p.op)) {
+    return mix->bias ? std::optional(4u) : std::nullopt;
+  }
+  return p.inputs.size() == 4 ? std::optional(3u) : std::nullopt;
+}
+
+/// The text of what a product adds to its sums.
+inline const char* bias_source(const Problem& p) {
+  return bias_operand(p) ? "experts/bias.wgsl" : "experts/no_bias.wgsl";
+}
+
+inline std::vector<Constant> bias_constants(const Problem& p) {
+  const auto operand = bias_operand(p);
+  if (!operand) return {};
+  const ExpertProductSizes s = expert_sizes(p);
+  return {{"BIAS_INPUT", 1 + *operand}, {"BIAS_ROWS", s.rows}};  // the binding, and those of one
+}
+
+/// The text of what two products of the gated half become.
+inline const char* gate_source(const Problem& p) {
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  return glu != nullptr && glu->limit > 0 ? "experts/limited_gate.wgsl" : "experts/plain_gate.wgsl";
+}
+
+inline std::vector<Constant> gate_constants(const Problem& p) {
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  std::vector<Constant> constants = {
+      {"GLU", glu != nullptr ? 1u : 0u},
+      activation_constant(glu != nullptr ? glu->activation : Activation::kIdentity)};
+  if (glu != nullptr && glu->limit > 0) constants.push_back({"LIMIT", glu->limit});
+  return constants;
 }
 
 /// For kernels that read eight weights at once.

@@ -186,12 +186,11 @@ Launch route_launch(const Problem& p, const DeviceInfo&) {
 
 // expert_linear
 
-bool has_bias(const Problem& p) {
-  return std::holds_alternative<ExpertLinear>(*p.op) && p.inputs.size() == 4;
-}
-
-const char* bias_source(const Problem& p) {
-  return has_bias(p) ? "experts/bias.wgsl" : "experts/no_bias.wgsl";
+/// The launch with the constants of its biases and of its gate.
+Launch with_results(const Problem& p, Launch launch) {
+  for (const Constant& constant : bias_constants(p)) launch.constants.push_back(constant);
+  for (const Constant& constant : gate_constants(p)) launch.constants.push_back(constant);
+  return launch;
 }
 
 /// The weights of an expert are read again for each slot that chose it: it takes so few slots that
@@ -207,21 +206,20 @@ std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
 template <bool kSubgroups>
 Launch matvec(const Problem& p, const DeviceInfo&) {
   const ExpertProductSizes s = expert_sizes(p);
-  return with_codec(wide_codec(p.inputs[1]),
-                    {.constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
-                                   {"EXPERTS", s.experts},
-                                   {"FIRST_EXPERT", s.first},
-                                   {"HELD", s.held},
-                                   {"IN", s.in},
-                                   {"OUT", s.out},
-                                   {"TOP_K", s.top_k},
-                                   {"X_ROWS", s.x_rows},
-                                   {"GLU", 0u},
-                                   activation_constant(Activation::kIdentity)},
-                     .sources = with_reduction(
-                         kSubgroups, {kActivationSource, bias_source(p), "experts/results.wgsl",
-                                      "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
-                     .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}, .z = per_row(p)}});
+  Launch launch = {
+      .constants = {{"THREADS", power_of_two(s.in / 32, 32, 256)},
+                    {"EXPERTS", s.experts},
+                    {"FIRST_EXPERT", s.first},
+                    {"HELD", s.held},
+                    {"IN", s.in},
+                    {"OUT", s.out},
+                    {"TOP_K", s.top_k},
+                    {"X_ROWS", s.x_rows}},
+      .sources = with_reduction(
+          kSubgroups, {kActivationSource, gate_source(p), bias_source(p), "experts/results.wgsl",
+                       "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
+      .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}, .z = per_row(p)}};
+  return with_codec(wide_codec(p.inputs[1]), with_results(p, std::move(launch)));
 }
 
 // Products that take one expert per workgroup.
@@ -234,8 +232,8 @@ constexpr uint32_t kGroupTokens = 512, kManyGroupTokens = 2048;
 Launch grouped(const Problem& p, uint32_t threads, uint32_t tile_rows, uint32_t tokens,
                std::vector<std::string> sources) {
   const ExpertProductSizes s = expert_sizes(p);
-  sources.insert(sources.begin(),
-                 {kActivationSource, bias_source(p), "experts/results.wgsl", "experts/slots.wgsl"});
+  sources.insert(sources.begin(), {kActivationSource, gate_source(p), bias_source(p),
+                                   "experts/results.wgsl", "experts/slots.wgsl"});
   Launch launch{.constants = {{"THREADS", threads},
                               {"FIRST_EXPERT", s.first},
                               {"IN", s.in},
@@ -245,12 +243,8 @@ Launch grouped(const Problem& p, uint32_t threads, uint32_t tile_rows, uint32_t 
                               {"TOKENS", tokens}},
                 .sources = std::move(sources),
                 .grid = {.x = {ceil_div(s.rows, tile_rows)}, .y = {s.held}, .z = {1, tokens}}};
-  if (has_bias(p)) launch.constants.push_back({"EXPERTS", s.experts});
-  const auto* glu = std::get_if<ExpertGlu>(p.op);
-  launch.constants.push_back({"GLU", glu != nullptr ? 1u : 0u});
-  launch.constants.push_back(
-      activation_constant(glu != nullptr ? glu->activation : Activation::kIdentity));
-  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+  if (bias_operand(p)) launch.constants.push_back({"EXPERTS", s.experts});
+  return with_codec(wide_codec(p.inputs[1]), with_results(p, std::move(launch)));
 }
 
 std::string grouped_refuses(const Problem& p, const DeviceInfo&) {
@@ -299,17 +293,18 @@ std::string any_refuses(const Problem& p, const DeviceInfo&) {
 
 Launch any(const Problem& p, const DeviceInfo&) {
   const ExpertProductSizes s = expert_sizes(p);
-  return with_codec(single_codec(p.inputs[1]),
-                    {.constants = {{"THREADS", 64u},
-                                   {"EXPERTS", s.experts},
-                                   {"FIRST_EXPERT", s.first},
-                                   {"HELD", s.held},
-                                   {"IN", s.in},
-                                   {"OUT", s.out},
-                                   {"TOP_K", s.top_k},
-                                   {"X_ROWS", s.x_rows}},
-                     .sources = with_reduction(false, {bias_source(p), "experts/any.wgsl"}),
-                     .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}});
+  Launch launch = {.constants = {{"THREADS", 64u},
+                                 {"EXPERTS", s.experts},
+                                 {"FIRST_EXPERT", s.first},
+                                 {"HELD", s.held},
+                                 {"IN", s.in},
+                                 {"OUT", s.out},
+                                 {"TOP_K", s.top_k},
+                                 {"X_ROWS", s.x_rows}},
+                   .sources = with_reduction(false, {bias_source(p), "experts/any.wgsl"}),
+                   .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}};
+  for (const Constant& constant : bias_constants(p)) launch.constants.push_back(constant);
+  return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 
 Launch map_launch(const Problem& p, const char* source, std::vector<Constant> constants) {

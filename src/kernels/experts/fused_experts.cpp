@@ -1,5 +1,6 @@
 #include "kernels/experts/fused_experts.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
@@ -13,8 +14,15 @@ namespace {
 
 // The references round where the ops that they stand for do, so that they give their numbers.
 
-float dot(std::span<const float> x, std::span<const float> row) {
-  return float(std::inner_product(x.begin(), x.end(), row.begin(), 0.0));
+float dot(std::span<const float> x, std::span<const float> row, double bias) {
+  return float(std::inner_product(x.begin(), x.end(), row.begin(), bias));
+}
+
+/// gpt-oss's gate, as the ops compute it that it stands for.
+float limited(float gate, float up, float limit) {
+  const float g = std::min(gate, limit), u = std::clamp(up, -limit, limit);
+  const float turned = float(activate(Activation::kSigmoid, 1.702f * g) * double(g));
+  return turned * u + turned;
 }
 
 void expert_glu_reference(const CpuCall& call) {
@@ -26,21 +34,28 @@ void expert_glu_reference(const CpuCall& call) {
   const std::span<const float> given = call.inputs[0].f32();
   std::vector<float> x(given.begin(), given.end()), row(in);
   if (op.norm) rms_norm(given, call.inputs[3].f32(), op.eps, x);
+  const std::span<const float> biases =
+      op.bias ? call.inputs[op.norm ? 4 : 3].f32() : std::span<const float>();
+  const auto product = [&](std::span<const float> own, size_t at) {
+    w.load_row(at, row);
+    return dot(own, row, op.bias ? double(biases[at]) : 0.0);
+  };
   for (size_t slot = 0; slot < chosen.size(); ++slot) {
     TOK_CHECK(chosen[slot] < op.experts);
     const std::span<const float> own = std::span(x).subspan(slot / top_k * in, in);
     for (size_t r = 0; r < n; ++r) {
-      w.load_row(chosen[slot] * 2 * n + r, row);
-      const double gate = activate(op.activation, dot(own, row));
-      w.load_row(chosen[slot] * 2 * n + n + r, row);
-      y[slot * n + r] = float(gate * dot(own, row));
+      const float gate = product(own, chosen[slot] * 2 * n + r);
+      const float up = product(own, chosen[slot] * 2 * n + n + r);
+      y[slot * n + r] =
+          op.limit > 0 ? limited(gate, up, op.limit) : float(activate(op.activation, gate) * up);
     }
   }
 }
 
 void expert_mix_reference(const CpuCall& call) {
   const CpuTensor& w = call.inputs[1];
-  const uint32_t experts = call.as<ExpertMix>().experts;
+  const auto& op = call.as<ExpertMix>();
+  const uint32_t experts = op.experts;
   const std::span<const float> x = call.inputs[0].f32(), shares = call.inputs[3].f32();
   const std::span<const uint32_t> chosen = call.inputs[2].u32();
   const std::span<float> y = call.outputs[0].f32();
@@ -51,41 +66,45 @@ void expert_mix_reference(const CpuCall& call) {
     TOK_CHECK(chosen[slot] < experts);
     for (size_t r = 0; r < out; ++r) {
       w.load_row(chosen[slot] * out + r, row);
-      sums[slot / top_k * out + r] += double(shares[slot]) * dot(x.subspan(slot * in, in), row);
+      const double bias = op.bias ? double(call.inputs[4].f32()[chosen[slot] * out + r]) : 0.0;
+      sums[slot / top_k * out + r] +=
+          double(shares[slot]) * dot(x.subspan(slot * in, in), row, bias);
     }
   }
+  const size_t added = op.bias ? 5 : 4;
   for (size_t i = 0; i < y.size(); ++i) {
     y[i] = float(sums[i]);
-    if (call.inputs.size() == 5) y[i] += call.inputs[4].f32()[i];
+    if (call.inputs.size() > added) y[i] += call.inputs[added].f32()[i];
   }
 }
 
 Launch launch(const Problem& p, uint32_t threads, std::vector<std::string> sources, Grid grid) {
   const ExpertProductSizes s = expert_sizes(p);
-  return with_codec(wide_codec(p.inputs[1]), {.constants = {{"THREADS", threads},
-                                                            {"EXPERTS", s.experts},
-                                                            {"FIRST_EXPERT", s.first},
-                                                            {"HELD", s.held},
-                                                            {"IN", s.in},
-                                                            {"OUT", s.out}},
-                                              .sources = std::move(sources),
-                                              .grid = grid});
+  Launch made = {.constants = {{"THREADS", threads},
+                               {"EXPERTS", s.experts},
+                               {"FIRST_EXPERT", s.first},
+                               {"HELD", s.held},
+                               {"IN", s.in},
+                               {"OUT", s.out}},
+                 .sources = std::move(sources),
+                 .grid = grid};
+  for (const Constant& constant : bias_constants(p)) made.constants.push_back(constant);
+  return with_codec(wide_codec(p.inputs[1]), std::move(made));
 }
 
 template <bool kSubgroups>
 Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
   const auto& op = p.as<ExpertGlu>();
   const ExpertProductSizes s = expert_sizes(p);
-  Launch made =
-      launch(p, power_of_two(s.in / 16, 32, 256),
-             with_reduction(kSubgroups,
-                            {kActivationSource, "experts/no_bias.wgsl", "experts/results.wgsl",
-                             op.norm ? "experts/normed_input.wgsl" : "experts/plain_input.wgsl",
-                             "experts/matvec.wgsl"}),
-             {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
-  made.constants.insert(
-      made.constants.end(),
-      {{"GLU", 1u}, {"X_ROWS", 1u}, {"TOP_K", s.top_k}, activation_constant(op.activation)});
+  Launch made = launch(
+      p, power_of_two(s.in / 16, 32, 256),
+      with_reduction(kSubgroups,
+                     {kActivationSource, gate_source(p), bias_source(p), "experts/results.wgsl",
+                      op.norm ? "experts/normed_input.wgsl" : "experts/plain_input.wgsl",
+                      "experts/matvec.wgsl"}),
+      {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
+  made.constants.insert(made.constants.end(), {{"X_ROWS", 1u}, {"TOP_K", s.top_k}});
+  for (const Constant& constant : gate_constants(p)) made.constants.push_back(constant);
   if (op.norm) made.constants.push_back({"EPS", op.eps});
   return made;
 }
@@ -93,13 +112,16 @@ Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
 template <bool kSubgroups>
 Launch expert_mix_launch(const Problem& p, const DeviceInfo&) {
   const ExpertProductSizes s = expert_sizes(p);
-  const bool adds = p.inputs.size() == 5;
+  const uint32_t added = p.as<ExpertMix>().bias ? 5 : 4;
+  const bool adds = p.inputs.size() > added;
   Launch made = launch(
       p, power_of_two(s.top_k * s.in / 32, 32, 256),
       with_reduction(kSubgroups, {adds ? "experts/residual.wgsl" : "experts/no_residual.wgsl",
-                                  "experts/mix_matvec.wgsl"}),
+                                  bias_source(p), "experts/mix_matvec.wgsl"}),
       {.x = {ceil_div(s.out, 4u)}});
-  made.constants.push_back({"TOP_K", s.top_k});
+  made.constants.insert(made.constants.end(),
+                        {{"TOP_K", s.top_k}, {"BIASES", added == 5 ? s.top_k : 0u}});
+  if (adds) made.constants.push_back({"ADDED_INPUT", 1 + added});  // its binding
   return made;
 }
 

@@ -1,9 +1,10 @@
 // The work of a mixture of experts between its routing and the residual stream:
 //
 //   expert_glu  x f32 [T, in], w of any matrix type [experts*2*n, in], chosen u32 [T, top_k],
-//               norm? f32 [in] -> y f32 [T, top_k*n]
+//               norm? f32 [in], bias? f32 [experts*2*n] -> y f32 [T, top_k*n]
 //   expert_mix  x f32 [T, top_k*in], w of any matrix type [experts*out, in], chosen u32 [T, top_k],
-//               shares f32 [T, top_k], residual? f32 [T, out] -> y f32 [T, out]
+//               shares f32 [T, top_k], bias? f32 [experts*out], residual? f32 [T, out]
+//               -> y f32 [T, out]
 //
 // See graph/expert_ops.h for the contract. For one token both read the weights of its experts and
 // no others; for many expert_glu is the matmul of experts.h, and expert_mix is not made. Sums are

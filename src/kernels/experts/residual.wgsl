@@ -1,4 +1,4 @@
-@group(0) @binding(INPUT_4) var<storage, read> added: array<f32>;
+@group(0) @binding(ADDED_INPUT) var<storage, read> added: array<f32>;
 
 fn residual(row: u32) -> f32 {
   return added[row];

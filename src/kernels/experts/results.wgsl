@@ -16,7 +16,9 @@ fn store_pair(slot: u32, row: u32, pair: vec2<f32>) {
     return;
   }
   if (GLU == 1u) {
-    y[slot * OUT + row / 2u] = activate(pair.x) * pair.y;
+    let of_gate = bias_of(slot, row / 2u);
+    let of_gated = bias_of(slot, OUT + row / 2u);
+    y[slot * OUT + row / 2u] = gated(pair.x + of_gate, pair.y + of_gated);
     return;
   }
   y[slot * OUT + row] = pair.x + bias_of(slot, row);

@@ -46,6 +46,10 @@ fn store_two(row: u32, pair: u32, tile: Tile, place: u32, sums: vec2<f32>, total
   store_sums(token_of(row, tile), row % HEADS, place / ROW_BLOCKS, pair, sums, total);
 }
 
+fn further_weight(row: u32, kv_head: u32, base: f32) -> f32 {
+  return 0.0;
+}
+
 fn store_base(row: u32, tile: Tile, place: u32, base: f32, total: f32) {
   store_score(token_of(row, tile), row % HEADS, place / ROW_BLOCKS, base, total);
 }

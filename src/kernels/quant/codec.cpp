@@ -50,9 +50,9 @@ class Writer {
     if (format_.code == Code::kE4M3 || format_.scale == ScaleType::kE4M3) add("e4m3");
     if (format_.code == Code::kInteger) return add("integers");
     if (format_.code == Code::kE4M3) return add("floats8");
-    add("levels");
     const Levels& levels = *format_.levels;
-    if (&levels == &kE2m1Levels) return add("level_fp4");
+    if (&levels == &kE2m1Levels) return add("floats4");
+    add("levels");
     if (levels.unit == 0) {
       add("level_floats");
       for (uint32_t q = 0; q < levels.values.size(); ++q) {

@@ -8,7 +8,7 @@
 //
 // Packed types (base/packing.h) have no file each: every property of their row brings a text.
 //   the numbers q   bits2, bits4, bits8, bits_high: numbers8(quanta) -> array<vec4<u32>, 2>
-//   what they mean  integers, floats8; or levels with level_bytes, level_fp4 or level_floats:
+//   what they mean  integers, floats8, floats4; or levels with level_bytes or level_floats:
 //                   quants8(quanta), the same in f32
 //   the scale       scales, scales_bytes, scales_e8m0, scales_e4m3: group_scale(group) -> f32
 //   the offset      no_offset, symmetric, offset, zero; or both: super2, super4. affine(i), the s
