@@ -22,6 +22,16 @@ Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
   return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f32, f16 or q8.", choice);
 }
 
+/// The sentence on GGUF models that read no images; "" for others.
+std::string tower_apart(const ModelFiles& files) {
+  if (files.description.origin.empty()) return "";
+  const std::string& note = files.tower_note;
+  return fmt::format(
+      " A GGUF model's tower is a file of its own: mmproj-*.gguf beside it, or named by "
+      "--mmproj.{}{}",
+      note.empty() ? "" : " ", note);
+}
+
 /// The tower of a model that is built in this way, for that device.
 Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFiles& files,
                                  const DeviceInfo& device, const OpenOptions& options,
@@ -37,8 +47,12 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
       if (other.vision != nullptr)
         known += fmt::format("{}{}", known.empty() ? "" : ", ", other.name);
     }
-    return unsupported("The model is a {}, which reads text only here; images are for {}.",
-                       architecture.name, known);
+    return unsupported("The model is a {}, which reads text only here; images are for {}.{}",
+                       architecture.name, known, tower_apart(files));
+  }
+  if (!files.description.origin.empty() && !files.description.reader().has("vision_config")) {
+    return unsupported("The model is a {} without its tower of images.{}", architecture.name,
+                       tower_apart(files));
   }
   // For matrix units, which multiply f16. There are few keys, and they are gone after the image.
   const bool has_matrix = (device.features & kFeatureSubgroupMatrix) != 0;

@@ -199,6 +199,8 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
                         engine->sampling_status_));
   if (options.notice) {
     for (const std::string& text : engine->files_.notices) options.notice(text);
+    const std::string& tower = engine->files_.tower_note;
+    if (engine->compiled_.vision && !tower.empty()) options.notice(tower);
     const std::string text = unknown_tensors_notice(unused_of(engine->files_, engine->compiled_),
                                                     engine->compiled_.facts.architecture);
     if (!text.empty()) options.notice(text);

@@ -16,6 +16,7 @@
 #include "engine/files/gguf_files.h"
 #include "engine/files/nemo_files.h"
 #include "engine/files/partial_files.h"
+#include "engine/gguf_model.h"
 #include "engine/lora_files.h"
 #include "engine/memory.h"
 #include "engine/processor.h"
@@ -172,10 +173,14 @@ Result<ModelFiles> read_text_files(const std::string& path) {
 namespace {
 
 /// `unread` null: a tensor of a type that is not read is an error.
-Result<ModelFiles> read_any_model(const std::string& path, UnreadTensors* unread) {
-  if (is_gguf(path)) {
-    TOK_TRY(const GgufFile file, unread != nullptr ? open_gguf(path, *unread) : open_gguf(path));
-    return gguf_model_files(file);
+Result<ModelFiles> read_any_model(const std::string& path, const std::string& projector,
+                                  UnreadTensors* unread) {
+  if (is_gguf(path)) return read_gguf_model(path, projector, unread);
+  if (!projector.empty()) {
+    return fail(ErrorCode::kUsage,
+                "{} is no GGUF file, so that its tower of images is in its own files; mmproj names "
+                "that of a GGUF file.",
+                path);
   }
   if (const std::string nemo = find_nemo(path); !nemo.empty()) return nemo_model_files(nemo);
   const std::string& folder = path;
@@ -198,12 +203,13 @@ Result<ModelFiles> read_any_model(const std::string& path, UnreadTensors* unread
 
 }  // namespace
 
-Result<ModelFiles> read_model_files(const std::string& path) {
-  return read_any_model(path, nullptr);
+Result<ModelFiles> read_model_files(const std::string& path, const std::string& projector) {
+  return read_any_model(path, projector, nullptr);
 }
 
-Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread) {
-  return read_any_model(path, &unread);
+Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread,
+                                    const std::string& projector) {
+  return read_any_model(path, projector, &unread);
 }
 
 std::string model_id(const std::string& typed, const std::string& path) {
@@ -451,7 +457,7 @@ Result<std::unique_ptr<Backend>> open_with_room(const TensorFile& tensors, OpenO
 
 Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   TOK_TRY(const std::string path, find_model(options.model));
-  TOK_TRY(ModelFiles files, read_model_files(path));
+  TOK_TRY(ModelFiles files, read_model_files(path, options.projector));
   TOK_TRY(files.adapters, read_adapters(options.adapters));
   TOK_TRY(files.draft, read_draft(options));
   OpenOptions own = options;

@@ -29,9 +29,10 @@ struct AdapterOption {
 using FindWrong = std::function<Result<WrongVariants>(Backend&, const Plan&)>;
 
 struct OpenOptions {
-  std::string model;               // as find_model takes it; "": the built-in model
-  std::string called;              // its name in notices where there are several
-  std::string backend = "auto";    // auto, cuda, webgpu, cpu or cpu-reference
+  std::string model;             // as find_model takes it; "": the built-in model
+  std::string projector;         // the tower of images of a GGUF model (mmproj); "": one beside it
+  std::string called;            // its name in notices where there are several
+  std::string backend = "auto";  // auto, cuda, webgpu, cpu or cpu-reference
   std::optional<uint32_t> device;  // which one of the backend, as `tokamak doctor` numbers them
   /// Several that run the model together, each with a part of its weights: numbers of CUDA devices.
   /// The cpu backends take as many ranks of the processor, to test with. Empty: one device.

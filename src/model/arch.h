@@ -72,6 +72,8 @@ Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
 Result<VisionTower> build_mistral3_vision(const ConfigReader&, const TensorFile&,
                                           const TowerBuild&);
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
+Result<VisionTower> build_qwen3_5_moe_vision(const ConfigReader&, const TensorFile&,
+                                             const TowerBuild&);
 Result<VisionTower> build_qwen3_vl_vision(const ConfigReader&, const TensorFile&,
                                           const TowerBuild&);
 Result<VisionTower> build_qwen3_vl_moe_vision(const ConfigReader&, const TensorFile&,

@@ -99,7 +99,7 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", decoder_facts<read_qwen3_5_moe>,
      build_decoder<read_qwen3_5_moe>},
     {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", decoder_facts<read_qwen3_5_moe>,
-     build_decoder<read_qwen3_5_moe>},
+     build_decoder<read_qwen3_5_moe>, build_qwen3_5_moe_vision},
     {"Qwen3MoeForCausalLM", "qwen3_moe", decoder_facts<read_qwen3_moe>,
      build_decoder<read_qwen3_moe>},
     {"Qwen3Model", "qwen3", decoder_facts<read_qwen3>, build_decoder<read_qwen3>},

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kParts[] = {
     "audio_tower",
     "cls",
+    "connector",
     "decoder",
     "embed_audio",
     "embed_vision",

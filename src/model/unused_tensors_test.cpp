@@ -35,12 +35,14 @@ TEST(UnusedTensors, NothingIsSaidOfTensorsThatAreRead) {
 }
 
 TEST(UnusedTensors, TowersAreLeftOutKnowingly) {
-  const UnusedTensors unused = unused_tensors(
-      checkpoint({"embed.weight", "layers.0.up.weight", "mtp.layers.0.a", "model.visual.b",
-                  "model.vision_tower.c", "vision_tower.d", "model.rotary_emb.inv_freq",
-                  "lm_head.weight", "rope_freqs.weight", "rope_factors_long.weight"}),
-      graph());
-  const std::map<std::string, uint32_t> expected = {{"mtp", 1}, {"visual", 1}, {"vision_tower", 2}};
+  const UnusedTensors unused =
+      unused_tensors(checkpoint({"embed.weight", "layers.0.up.weight", "mtp.layers.0.a",
+                                 "model.visual.b", "model.vision_tower.c", "vision_tower.d",
+                                 "model.connector.e", "model.rotary_emb.inv_freq", "lm_head.weight",
+                                 "rope_freqs.weight", "rope_factors_long.weight"}),
+                     graph());
+  const std::map<std::string, uint32_t> expected = {
+      {"connector", 1}, {"mtp", 1}, {"visual", 1}, {"vision_tower", 2}};
   EXPECT_EQ(unused.parts, expected);
   EXPECT_TRUE(unused.unknown.empty());
 }

@@ -14,7 +14,8 @@ VisionBuilder::VisionBuilder(const TensorFile& file, std::string prefix, uint32_
 
 ValueId VisionBuilder::embedded_patches(std::string_view name, uint32_t rows, uint32_t columns,
                                         bool bias) {
-  const ValueId pixels = row_input(std::string(kPatchPixels), columns);
+  if (!pixels_) pixels_ = row_input(std::string(kPatchPixels), columns);
+  const ValueId pixels = *pixels_;
   if (!bias) return linear(pixels, flat_matrix(fmt::format("{}.weight", name), rows, columns));
   return linear(pixels, flat_matrix(fmt::format("{}.weight", name), rows, columns),
                 vector(fmt::format("{}.bias", name), rows));

@@ -139,7 +139,7 @@ class VisionBuilder : public ModelBuilder {
     ValueId cells = {}, pages = {};
   };
   std::optional<Cache> cache_;
-  std::optional<ValueId> angles_;
+  std::optional<ValueId> angles_, pixels_;
 };
 
 /// Most patches of images of that many pixels; as many as make a row are fewest.

@@ -247,7 +247,7 @@ class Flags(Cli):
             "-f": "--file", "-p": "--prompt", "-n": "--max-tokens", "-o": "--output", "-m": "--model",
             "-c": "--context", "-l": "--language", "-r": "--repetitions", "-d": "--depth",
             "-q": "--query", "-v": "--stats", "-sys": "--system", "-y": "--yes", "-a": "--alias",
-            "-hf": "--hf-repo", "-pg": "--n-prompt-gen"}
+            "-hf": "--hf-repo", "-mm": "--mmproj", "-pg": "--n-prompt-gen"}
         others = {("bench", "-p"), ("bench", "-n"), ("bench", "-d"),  # llama-bench's names
                   ("rerank", "-d")}  # a document
         for command in sorted(set(COMMANDS) | {"serve", "ps", "mcp"}):
@@ -528,6 +528,19 @@ class Folders(Cli):
         self.put("model-Q8_0.gguf", content)
         self.refused(2, ["holds several .gguf files", "model-Q4_0.gguf, model-Q8_0.gguf"], "run",
                      self.folder, "-p", "x", *CPU)
+
+    def test_a_gguf_model_without_its_tower_of_images_names_the_file_that_has_it(self):
+        with open(os.path.join(DATA, "gguf", "gemma3-mixed.gguf"), "rb") as file:
+            self.put("model.gguf", file.read())
+        ask = ["describe", self.folder, os.path.join(DATA, "images", "shapes.png"), "-p", "x", *CPU]
+        self.refused(4, "mmproj-*.gguf beside it, or named by --mmproj", *ask)
+        self.put("mmproj-model.gguf")
+        self.refused(4, "mmproj-model.gguf: The file is empty.", *ask)
+        self.refused(3, "no.gguf", *ask, "--mmproj", "no.gguf")
+        self.refused(3, 'general.architecture is "gemma3", expected "clip"', *ask, "--mmproj",
+                     os.path.join(self.folder, "model.gguf"))
+        self.refused(2, "is no GGUF file", "describe", program.model("gemma3_mm"), *ask[2:],
+                     "--mmproj", "no.gguf")
 
     def test_files_that_cannot_be_a_model_are_named(self):
         self.put("empty.gguf")

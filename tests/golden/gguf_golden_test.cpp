@@ -32,15 +32,6 @@ std::vector<LooseTensor> gpt_neox_tensors(LooseTensor tensor) {
   return {std::move(tensor)};
 }
 
-/// A tensor `name` of those rows.
-LooseTensor rows_as(const LooseTensor& tensor, const std::string& old, const std::string& name,
-                    const std::vector<uint64_t>& rows) {
-  LooseTensor out = tensor;
-  out.info.name.replace(out.info.name.find(old), old.size(), name);
-  out.take_rows(rows);
-  return out;
-}
-
 /// The rows of q and k in pairs, of 4 and 2 heads.
 std::vector<LooseTensor> permuted(LooseTensor tensor) {
   const bool is_q = tensor.info.name.find("attn_q.") != std::string::npos;
@@ -65,28 +56,6 @@ std::vector<LooseTensor> internlm2_tensors(LooseTensor tensor) {
                                   rows_as(tensor, "attn_qkv", "attn_v", v)};
   out[0].take_rows(rows_in_pairs(q.size(), 4));
   out[1].take_rows(rows_in_pairs(k.size(), 2));
-  return out;
-}
-
-/// [experts, in, 2 * ffn] becomes gate and up, each [experts, ffn, in].
-std::vector<LooseTensor> llama4_tensors(LooseTensor tensor) {
-  const std::string& name = tensor.info.name;
-  if (name.find("_exps") == std::string::npos) return {std::move(tensor)};
-  tensor.transpose();
-  tensor.info.name += ".weight";
-  if (name.find("gate_up") == std::string::npos) return {std::move(tensor)};
-  const std::vector<uint64_t> shape = tensor.info.shape;
-  const uint64_t ffn = shape[1] / 2;
-  tensor.info.shape = {shape[0] * shape[1], shape[2]};
-  std::vector<LooseTensor> out;
-  for (const auto& [part, first] : {std::pair{"gate", uint64_t{0}}, std::pair{"up", ffn}}) {
-    std::vector<uint64_t> rows;
-    for (uint64_t e = 0; e < shape[0]; ++e) {
-      for (const uint64_t row : row_range(e * 2 * ffn + first, ffn)) rows.push_back(row);
-    }
-    out.push_back(rows_as(tensor, "gate_up", part, rows));
-    out.back().info.shape = {shape[0], ffn, shape[2]};
-  }
   return out;
 }
 
@@ -160,7 +129,7 @@ GgufForm llama4() {
                               {"feed_forward.shared_expert.gate_proj", "ffn_gate_shexp"},
                               {"feed_forward.shared_expert.up_proj", "ffn_up_shexp"},
                               {"feed_forward.shared_expert.down_proj", "ffn_down_shexp"}});
-  form.change = llama4_tensors;
+  form.change = expert_tensors;
   for (auto& [key, value] : form.metadata) {
     if (key == "block_count") value = 4;
   }

@@ -26,6 +26,27 @@ std::string text_bytes(const std::string& text) {
   return bytes_of(uint64_t{text.size()}) + text;
 }
 
+/// All of one kind, that of the first: texts, truths, whole numbers or numbers.
+std::string list_bytes(const Json::Array& list) {
+  const Json& first = list.front();
+  const GgufType type = first.is_string()    ? GgufType::kString
+                        : first.is_bool()    ? GgufType::kBool
+                        : first.is_integer() ? GgufType::kI32
+                                             : GgufType::kF32;
+  std::string out = bytes_of(uint32_t(type)) + bytes_of(uint64_t{list.size()});
+  for (const Json& one : list) {
+    if (one.is_string()) {
+      out += text_bytes(one.as_string());
+    } else if (one.is_bool()) {
+      out += bytes_of(uint8_t(one.as_bool()));
+    } else {
+      out +=
+          one.is_integer() ? bytes_of(int32_t(one.as_integer())) : bytes_of(float(one.as_number()));
+    }
+  }
+  return out;
+}
+
 GgufEntry entry(const std::string& key, const Json& value) {
   const auto typed = [&](GgufType type, const std::string& bytes) {
     return GgufEntry{key, text_bytes(key) + bytes_of(uint32_t(type)) + bytes};
@@ -34,17 +55,14 @@ GgufEntry entry(const std::string& key, const Json& value) {
   if (value.is_integer()) return typed(GgufType::kU32, bytes_of(uint32_t(value.as_integer())));
   if (value.is_string()) return typed(GgufType::kString, text_bytes(value.as_string()));
   if (!value.is_array()) return typed(GgufType::kF32, bytes_of(float(value.as_number())));
-  std::string list =
-      bytes_of(uint32_t(GgufType::kF32)) + bytes_of(uint64_t{value.as_array().size()});
-  for (const Json& number : value.as_array()) list += bytes_of(float(number.as_number()));
-  return typed(GgufType::kArray, list);
+  return typed(GgufType::kArray, list_bytes(value.as_array()));
 }
 
 std::string renamed(const std::string& name, const GgufForm& form) {
   std::string prefix, stem = name;
   if (name.starts_with(form.layers)) {
     const size_t dot = name.find('.', form.layers.size());
-    prefix = "blk." + name.substr(form.layers.size(), dot + 1 - form.layers.size());
+    prefix = form.blocks + name.substr(form.layers.size(), dot + 1 - form.layers.size());
     stem = name.substr(dot + 1);
   }
   if (const size_t experts = stem.find("experts."); experts != std::string::npos) {
@@ -82,6 +100,12 @@ bool is_listed(const std::string& name, const GgufForm& form) {
                              [&](const auto& one) { return name.ends_with(one.second); });
 }
 
+bool is_part(const std::string& name, const GgufForm& form) {
+  return form.parts.empty() || std::ranges::any_of(form.parts, [&](const std::string& prefix) {
+           return name.starts_with(prefix);
+         });
+}
+
 }  // namespace
 
 void LooseTensor::take_rows(const std::vector<uint64_t>& rows) {
@@ -102,6 +126,35 @@ void LooseTensor::transpose() {
   }
   bytes = std::move(turned);
   std::swap(info.shape.back(), info.shape[info.shape.size() - 2]);
+}
+
+LooseTensor rows_as(const LooseTensor& tensor, const std::string& old, const std::string& name,
+                    const std::vector<uint64_t>& rows) {
+  LooseTensor out = tensor;
+  out.info.name.replace(out.info.name.find(old), old.size(), name);
+  out.take_rows(rows);
+  return out;
+}
+
+std::vector<LooseTensor> expert_tensors(LooseTensor tensor) {
+  const std::string& name = tensor.info.name;
+  if (name.find("_exps") == std::string::npos) return {std::move(tensor)};
+  tensor.transpose();
+  tensor.info.name += ".weight";
+  if (name.find("gate_up") == std::string::npos) return {std::move(tensor)};
+  const std::vector<uint64_t> shape = tensor.info.shape;
+  const uint64_t ffn = shape[1] / 2;
+  tensor.info.shape = {shape[0] * shape[1], shape[2]};
+  std::vector<LooseTensor> out;
+  for (const auto& [part, first] : {std::pair{"gate", uint64_t{0}}, std::pair{"up", ffn}}) {
+    std::vector<uint64_t> rows;
+    for (uint64_t e = 0; e < shape[0]; ++e) {
+      for (const uint64_t row : row_range(e * 2 * ffn + first, ffn)) rows.push_back(row);
+    }
+    out.push_back(rows_as(tensor, "gate_up", part, rows));
+    out.back().info.shape = {shape[0], ffn, shape[2]};
+  }
+  return out;
 }
 
 void change_floats(LooseTensor& tensor, const std::function<float(float)>& change) {
@@ -156,6 +209,7 @@ void write_gguf(const std::string& path, const TensorFile& checkpoint, const Ggu
     entries.push_back(entry(fmt::format("{}.{}", form.architecture, key),
                             numbers_of_layers(checkpoint, form, stem)));
   }
+  if (!form.tokens.empty()) entries.push_back(entry("tokenizer.ggml.tokens", form.tokens));
   std::vector<LooseTensor> all;
   const auto add = [&](LooseTensor tensor) {
     const bool is_expert = tensor.info.name.find("_exps") != std::string::npos;
@@ -174,7 +228,7 @@ void write_gguf(const std::string& path, const TensorFile& checkpoint, const Ggu
     add(std::move(one));
   }
   for (const TensorInfo& tensor : checkpoint.tensors()) {
-    if (is_listed(tensor.name, form)) continue;
+    if (is_listed(tensor.name, form) || !is_part(tensor.name, form)) continue;
     const auto bytes = checkpoint.data(tensor);
     ASSERT_TRUE(bytes) << bytes.error().message;
     LooseTensor one{tensor,

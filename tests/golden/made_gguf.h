@@ -24,6 +24,12 @@ struct LooseTensor {
   void transpose();
 };
 
+/// A tensor `name` of those rows, where `old` stands in the name of `tensor`.
+LooseTensor rows_as(const LooseTensor& tensor, const std::string& old, const std::string& name,
+                    const std::vector<uint64_t>& rows);
+/// Matrices of all experts as [in, out] become [out, in], and gate and up each their own.
+std::vector<LooseTensor> expert_tensors(LooseTensor tensor);
+
 /// Changes each float of a tensor, which becomes f32.
 void change_floats(LooseTensor& tensor, const std::function<float(float)>& change);
 
@@ -52,6 +58,10 @@ struct GgufForm {
   std::vector<std::pair<std::string, std::vector<float>>> vectors = {};
   /// Keys, and the tensors of one number in each layer that they list.
   std::vector<std::pair<std::string, std::string>> lists = {};
+  /// Names of tensors begin with one of these; others are left out. Empty: all.
+  std::vector<std::string> parts = {};
+  std::string blocks = "blk.";  // before the number of a layer in the file
+  Json::Array tokens = {};      // tokenizer.ggml.tokens
 };
 
 /// By the name of the checkpoint.

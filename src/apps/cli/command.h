@@ -64,6 +64,8 @@ class ModelFlags {
   void add(App& command, Model model);
   /// --lora, for commands that generate: `several`, whose requests choose one.
   void add_adapters(App& command, bool several);
+  /// --mmproj, for commands that read images.
+  void add_projector(App& command);
   /// --speculate and --draft, for the same.
   void add_speculation(App& command);
   /// --backend-b, --kv-b and --quantize-b, for the second of two models.

@@ -67,9 +67,13 @@ Result<ModelFiles> look_from_afar(const hub::Settings& settings, const hub::Mode
 
 /// The model on disk, else the one of that name on the hub. `unread` null: a tensor of a type that
 /// is not read is an error.
-Result<ModelFiles> read_files(const std::string& model, UnreadTensors* unread = nullptr) {
+Result<ModelFiles> read_files(const std::string& model, const std::string& projector,
+                              UnreadTensors* unread = nullptr) {
   const auto path = find_model(model);
-  if (path) return unread != nullptr ? read_model_files(*path, *unread) : read_model_files(*path);
+  if (path) {
+    return unread != nullptr ? read_model_files(*path, *unread, projector)
+                             : read_model_files(*path, projector);
+  }
   const auto name = hub::parse_model_name(model);
   if (!name) return Failure(path.error());
   TOK_TRY(const hub::Settings settings, hub::read_settings());
@@ -137,7 +141,7 @@ SupportRow tools_row(const ModelFiles& files) {
 
 Result<void> print_support(const InspectFlags& flags, const OpenOptions& options) {
   UnreadTensors unread;
-  auto files = read_files(options.model, &unread);
+  auto files = read_files(options.model, options.projector, &unread);
   std::vector<SupportRow> rows;
   if (!files) {
     // Files of other kinds than GGUF are looked at only as far as they open.
@@ -167,7 +171,7 @@ Result<void> run_inspect(const InspectFlags& flags) {
   if (flags.json) request.form = InspectForm::kJson;
   TOK_TRY(OpenOptions options, flags.model.options_of_any_model());
   if (flags.support) return print_support(flags, options);
-  TOK_TRY(const ModelFiles files, read_files(options.model));
+  TOK_TRY(const ModelFiles files, read_files(options.model, options.projector));
   if (flags.metadata) {
     return print(metadata_of(files, flags.json));
   }
@@ -260,6 +264,7 @@ void add_inspect(App& app, Action& action) {
 No weights are loaded.)");
   auto flags = std::make_shared<InspectFlags>();
   flags->model.add(*command, ModelFlags::Model::kOptional);
+  flags->model.add_projector(*command);
   add_views(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return run_inspect(*flags); }; });
 }

@@ -124,6 +124,15 @@ void ModelFlags::add_adapters(App& command, bool several) {
   option->type_name("[NAME=]FOLDER[=SCALE]")->check(check)->group(kModelOptions);
 }
 
+void ModelFlags::add_projector(App& command) {
+  command
+      .add_option("--mmproj,-mm", options_.projector,
+                  "the file of a GGUF model's tower of images; default: mmproj-*.gguf beside it")
+      ->type_name("FILE")
+      ->check(not_empty("a FILE"))
+      ->group(kModelOptions);
+}
+
 void ModelFlags::add_speculation(App& command) {
   command
       .add_option("--speculate", options_.speculate,

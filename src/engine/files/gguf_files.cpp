@@ -179,6 +179,14 @@ std::optional<EncoderFiles> dense_modules(const TensorFile& tensors, const std::
   return files;
 }
 
+/// Adds a token after the last one.
+void add_control_token(const std::string& text, GgufVocab& vocab) {
+  constexpr int32_t kControl = 3;  // GGUF's kind of tokens that are no text
+  vocab.tokens.push_back(text);
+  if (!vocab.scores.empty()) vocab.scores.push_back(0);
+  if (!vocab.token_types.empty()) vocab.token_types.push_back(kControl);
+}
+
 }  // namespace
 
 Result<ModelFiles> gguf_text_files(const GgufFile& file) {
@@ -198,9 +206,12 @@ Result<ModelFiles> gguf_text_files(const GgufFile& file) {
   return files;
 }
 
-Result<ModelFiles> gguf_model_files(const GgufFile& file) {
-  TOK_TRY(GgufModel model, import_gguf(file));
+Result<ModelFiles> gguf_model_files(const GgufFile& file, const GgufFile* projector) {
+  TOK_TRY(GgufModel model,
+          projector != nullptr ? import_gguf(file, *projector) : import_gguf(file));
   TOK_TRY(ModelFiles files, gguf_text_files(file));
+  if (files.vocab && !model.image_word.empty()) add_control_token(model.image_word, *files.vocab);
+  files.description.image_processor = std::move(model.image_processor);
   files.description.config = std::move(model.config);
   files.tensors = std::move(model.tensors);
   files.description.encoder = dense_modules(files.tensors, files.description.pooling);

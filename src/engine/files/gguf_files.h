@@ -8,7 +8,8 @@ namespace tokamak {
 /// The vocabulary, chat templates and recommended sampling; no weights and no config.
 Result<ModelFiles> gguf_text_files(const GgufFile& file);
 
-/// All of it. Errors name the file and the key.
-Result<ModelFiles> gguf_model_files(const GgufFile& file);
+/// All of it, with the tower of images in `projector`, where that is not null. Errors name the file
+/// and the key.
+Result<ModelFiles> gguf_model_files(const GgufFile& file, const GgufFile* projector = nullptr);
 
 }  // namespace tokamak

@@ -24,8 +24,9 @@ struct ModelFiles {
   std::string special_tokens_map, added_tokens;                     // .json, beside tokenizer.json
   std::vector<std::pair<std::string, std::string>> more_templates;  // additional_chat_templates/
   std::optional<GgufVocab> vocab;                                   // instead of `tokenizer`
-  std::vector<LoraFiles> adapters;    // that requests may choose, in the order of their numbers
-  std::vector<std::string> notices;   // what is odd in the files, for OpenOptions::notice
+  std::vector<LoraFiles> adapters;   // that requests may choose, in the order of their numbers
+  std::vector<std::string> notices;  // what is odd in the files, for OpenOptions::notice
+  std::string tower_note;  // which file beside a GGUF file has its tower, or why one is not it
   std::shared_ptr<ModelFiles> draft;  // of a draft model beside it; null: there is none
 
   bool has_tokenizer() const { return vocab.has_value() || !tokenizer.empty(); }
@@ -38,8 +39,9 @@ struct ModelFiles {
 /// with those that there are.
 Result<uint32_t> adapter_number(const ModelFiles& files, std::string_view name);
 
-/// Reads a model folder, a .gguf or a .nemo file. Errors name the file.
-Result<ModelFiles> read_model_files(const std::string& path);
+/// Reads a model folder, a .gguf or a .nemo file. A GGUF file's tower of images is that of
+/// `projector`, or, where that is "", of a file beside it. Errors name the file.
+Result<ModelFiles> read_model_files(const std::string& path, const std::string& projector = "");
 
 /// Reads like read_model_files, but folders need no weights and no config, and files may have any
 /// architecture: for tokenizing.

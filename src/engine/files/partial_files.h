@@ -8,6 +8,7 @@
 namespace tokamak {
 
 /// The read_model_files() of model_files.h that lists tensors of types that are not read apart.
-Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread);
+Result<ModelFiles> read_model_files(const std::string& path, UnreadTensors& unread,
+                                    const std::string& projector = "");
 
 }  // namespace tokamak

@@ -4,6 +4,7 @@
 #include "engine/files/gguf_files.h"
 #include "formats/gguf.h"
 #include "formats/safetensors.h"
+#include "model/gguf/import.h"
 
 namespace tokamak {
 namespace {
@@ -65,13 +66,20 @@ bool is_gguf(const std::string& name) {
 }
 
 Result<ModelFiles> read_gguf(const SourceFiles& files) {
-  std::vector<GgufPart> parts;
+  std::vector<GgufPart> parts, towers;
   for (const auto& [name, source] : files) {
     if (!is_gguf(name)) continue;
-    TOK_TRY(parts.emplace_back(), read_gguf_part(source));
+    TOK_TRY(GgufPart part, read_gguf_part(source));
+    (is_gguf_projector(part.metadata) ? towers : parts).push_back(std::move(part));
+  }
+  if (parts.empty()) {
+    return invalid_input(
+        "The model's files are towers of images only; that of its text is missing.");
   }
   TOK_TRY(const GgufFile whole, join_gguf_parts(std::move(parts)));
-  return gguf_model_files(whole);
+  if (towers.empty()) return gguf_model_files(whole);
+  TOK_TRY(const GgufFile tower, join_gguf_parts(std::move(towers)));
+  return gguf_model_files(whole, &tower);
 }
 
 }  // namespace

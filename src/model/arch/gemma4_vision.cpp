@@ -119,7 +119,7 @@ Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const Tensor
   TOK_TRY(reader.status());
   TOK_TRY(text.status());
   tower.sees_whole_images = tower.only_in_windows = sees == "vision";
-  tower.channels_last = true;
+  tower.channels_last = !c.channels_apart;
   tower.fills_tokens = true;
   tower.positions_are = PatchPositions::kByAxis;
   tower.angle_base = 100.0;

@@ -20,6 +20,7 @@ Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole) {
   c.out = text.size("hidden_size");
   const uint32_t kv_heads = config.size("num_key_value_heads", c.heads);
   c.clips = config.flag("use_clipped_linears", false);
+  c.channels_apart = config.flag("patch_embed_as_gguf", false);
   c.standardizes = config.flag("standardize", false);
   TOK_TRY(config.status());
   TOK_TRY(text.status());

@@ -10,8 +10,9 @@ struct Gemma4VisionConfig {
   uint32_t layers, hidden, heads, head_dim, ffn, patch, side, positions, out;
   float eps;
   Activation activation;
-  bool clips;         // products take and give numbers between limits that the checkpoint has
-  bool standardizes;  // averaged rows are shifted and scaled by column
+  bool clips;           // products take and give numbers between limits that the checkpoint has
+  bool channels_apart;  // a patch has all pixels of one channel, then those of the next
+  bool standardizes;    // averaged rows are shifted and scaled by column
 };
 
 /// `whole` is config.json; `out` is the width of the text model.

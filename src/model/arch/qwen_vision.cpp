@@ -37,14 +37,21 @@ ValueId block(VisionBuilder& b, const Config& c, const std::string& p, ValueId x
   return b.add(x, b.projection(f, p + "mlp.linear_fc2", c.hidden, true));
 }
 
+/// Pixels of one frame, where each has a matrix, else of all.
+ValueId embedded(VisionBuilder& b, const Config& c) {
+  const uint32_t pixels = 3 * c.frames * c.patch * c.patch;
+  const ValueId x = b.embedded_patches("patch_embed.proj", c.hidden, pixels, true);
+  if (!c.frames_apart) return x;
+  return b.add(x, b.embedded_patches("patch_embed.second_proj", c.hidden, pixels, false));
+}
+
 /// Blocks from `first` to before `end`, after the patches' embeddings or what the blocks before
 /// them give. `norms`: their result.
 Result<Graph> blocks_graph(VisionBuilder b, const Config& c, uint32_t first, uint32_t end,
                            bool norms) {
-  const uint32_t pixels = 3 * c.frames * c.patch * c.patch;
   ValueId x = {};
   if (first == 0) {
-    x = b.with_positions(b.embedded_patches("patch_embed.proj", c.hidden, pixels, true));
+    x = b.with_positions(embedded(b, c));
   } else {
     x = b.row_input(std::string(kPatchStates), c.hidden);
   }
@@ -100,16 +107,19 @@ Result<VisionTower> tower_of(const Config& c, const ConfigReader& config, const 
   return tower;
 }
 
-Result<VisionTower> with_layers(const ConfigReader& config, const TensorFile& file,
-                                const TowerBuild& build, const ModelFacts& text) {
-  TOK_TRY(const Config c, read_qwen_vision(config, true));
+template <auto kText, bool kTaps>
+Result<VisionTower> tower_for(const ConfigReader& config, const TensorFile& file,
+                              const TowerBuild& build) {
+  TOK_TRY(const ModelFacts text, decoder_facts<kText>(config));
+  TOK_TRY(const Config c, read_qwen_vision(config, kTaps));
   if (c.tapped.size() > text.layers) {
     return invalid_input("{} has {} blocks, expected at most as many as the text has layers, {}.",
                          config.at("vision_config").path("deepstack_visual_indexes"),
                          c.tapped.size(), text.layers);
   }
   TOK_TRY(VisionTower tower, tower_of(c, config, file, build));
-  TOK_TRY(tower.angles, read_image_angles(config, text.rope, {24, 20, 20}));
+  const std::vector<uint32_t> usual = {kTaps ? 24u : 11u, kTaps ? 20u : 11u, kTaps ? 20u : 10u};
+  TOK_TRY(tower.angles, read_image_angles(config, text.rope, usual));
   return tower;
 }
 
@@ -117,23 +127,22 @@ Result<VisionTower> with_layers(const ConfigReader& config, const TensorFile& fi
 
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const TensorFile& file,
                                          const TowerBuild& build) {
-  TOK_TRY(const QwenVisionConfig c, read_qwen_vision(config, false));
-  TOK_TRY(VisionTower tower, tower_of(c, config, file, build));
-  TOK_TRY(const ModelFacts text, decoder_facts<read_qwen3_5>(config));
-  TOK_TRY(tower.angles, read_image_angles(config, text.rope, {11, 11, 10}));
-  return tower;
+  return tower_for<read_qwen3_5, false>(config, file, build);
+}
+
+Result<VisionTower> build_qwen3_5_moe_vision(const ConfigReader& config, const TensorFile& file,
+                                             const TowerBuild& build) {
+  return tower_for<read_qwen3_5_moe, false>(config, file, build);
 }
 
 Result<VisionTower> build_qwen3_vl_vision(const ConfigReader& config, const TensorFile& file,
                                           const TowerBuild& build) {
-  TOK_TRY(const ModelFacts text, decoder_facts<read_qwen3_vl>(config));
-  return with_layers(config, file, build, text);
+  return tower_for<read_qwen3_vl, true>(config, file, build);
 }
 
 Result<VisionTower> build_qwen3_vl_moe_vision(const ConfigReader& config, const TensorFile& file,
                                               const TowerBuild& build) {
-  TOK_TRY(const ModelFacts text, decoder_facts<read_qwen3_vl_moe>(config));
-  return with_layers(config, file, build, text);
+  return tower_for<read_qwen3_vl_moe, true>(config, file, build);
 }
 
 }  // namespace tokamak

@@ -37,6 +37,7 @@ Result<QwenVisionConfig> read_qwen_vision(const ConfigReader& whole, bool taps) 
   c.ffn = config.size("intermediate_size");
   c.patch = config.size("patch_size", 16);
   c.frames = config.size("temporal_patch_size", 2);
+  c.frames_apart = config.flag("patch_embed_as_gguf", false);
   c.side = config.size("spatial_merge_size", 2);
   c.out = config.size("out_hidden_size");
   const uint32_t positions = config.size("num_position_embeddings", 2304);

@@ -8,6 +8,7 @@ namespace tokamak {
 
 struct QwenVisionConfig {
   uint32_t depth, hidden, heads, head_dim, ffn, patch, frames, side, table, out;
+  bool frames_apart;             // a patch's embedding has a matrix for each of two equal frames
   std::vector<uint32_t> tapped;  // blocks whose output a layer of the text reads, too; ascending
 };
 

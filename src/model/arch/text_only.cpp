@@ -34,6 +34,10 @@ Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const Tenso
                                          const TowerBuild&) {
   return other_module(config);
 }
+Result<VisionTower> build_qwen3_5_moe_vision(const ConfigReader& config, const TensorFile&,
+                                             const TowerBuild&) {
+  return other_module(config);
+}
 Result<VisionTower> build_qwen3_vl_vision(const ConfigReader& config, const TensorFile&,
                                           const TowerBuild&) {
   return other_module(config);

@@ -13,6 +13,8 @@ namespace tokamak::gguf {
 struct Rename {
   std::string_view from, to;
 };
+/// "" where there is none of that name.
+std::string_view renamed(std::span<const Rename> names, std::string_view from);
 
 /// Metadata of one architecture on the way to config.json. Mistakes are left in reader's status.
 struct Fields {

@@ -120,7 +120,7 @@ Result<void> set_rope(Fields& f, bool partial, uint32_t head_dim, uint32_t max_p
     set_yarn(f, factor, original, scaling);
   } else if (type != "none") {
     scaling.set("rope_type", type).set("factor", factor);
-    scaling.set("original_max_position_embeddings", original);
+    if (type != "linear") scaling.set("original_max_position_embeddings", original);
   }
   f.config.set("rope_scaling", std::move(scaling));
   return {};

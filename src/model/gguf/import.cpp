@@ -24,6 +24,12 @@ Result<const gguf::Architecture*> find_gguf_architecture(const GgufFile& file) {
   ConfigReader reader(file.metadata.values(), file.metadata.file_name());
   const std::string name = reader.word("general.architecture");
   TOK_TRY(reader.status());
+  if (is_gguf_projector(file.metadata)) {
+    return unsupported(
+        "{} is \"{}\": this is a tower of images (mmproj); expected the file of the "
+        "text beside it.",
+        reader.path("general.architecture"), name);
+  }
   std::string known;
   for (const auto rows :
        {gguf::architectures(), gguf::decoders(), gguf::encoders(), gguf::families()}) {

@@ -7,6 +7,7 @@
 
 #include "formats/native_files.h"
 #include "model/arch.h"
+#include "model/gguf/projector.h"
 #include "model/rope_config.h"
 
 namespace tokamak {
@@ -56,10 +57,14 @@ struct Fake {
     tensors.push_back(std::move(tensor));
     return *this;
   }
+  Result<GgufFile> file(const std::string& name = "m.gguf") const {
+    auto source = memory_source(name, data);
+    TOK_TRY(TensorFile made, TensorFile::make({source}, tensors, values));
+    return GgufFile{std::move(made), GgufMetadata(source, values, {})};
+  }
   Result<GgufModel> import() const {
-    auto source = memory_source("m.gguf", data);
-    TOK_TRY(TensorFile file, TensorFile::make({source}, tensors, values));
-    return import_gguf({std::move(file), GgufMetadata(source, values, {})});
+    TOK_TRY(const GgufFile made, file());
+    return import_gguf(made);
   }
   /// The config as a file would have it, in which whole numbers are integers.
   Json config() const {
@@ -155,7 +160,8 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
   EXPECT_EQ(Fake("bloom").message(),
             "m.gguf: general.architecture is \"bloom\"; this engine reads gemma-embedding, gemma3, "
             "gemma4, lfm2, lfm2moe, llama, phi3, qwen2, qwen3, qwen35, qwen35moe, qwen3next, "
-            "qwen3moe, apertus, arcee, command-r, gpt2, gptneox, internlm2, llama4, minicpm, bert, "
+            "qwen3vl, qwen3vlmoe, qwen3moe, apertus, arcee, command-r, gpt2, gptneox, internlm2, "
+            "llama4, minicpm, bert, "
             "modern-bert, nomic-bert, cohere2, deepseek2, ernie4_5, ernie4_5-moe, exaone4, "
             "falcon-h1, gemma, gemma2, glm4, glm4moe, gpt-oss, granite, granitehybrid, "
             "hunyuan-dense, minimax-m2, mistral3, nemotron_h, nemotron_h_moe, olmo2, phi2, "
@@ -387,6 +393,46 @@ TEST(GgufImport, FindsTheConvolutionsOfLfm2) {
   const Json config = lfm2.config();
   EXPECT_EQ(config.find("layer_types")->dump(), R"(["conv", "full_attention"])");
   EXPECT_EQ(*config.find("num_key_value_heads"), Json(2));
+}
+
+/// The sizes of Fake's texts.
+Fake tower(std::string_view type) {
+  Fake fake("clip");
+  return fake.set("clip.projector_type", type).set("clip.vision.projection_dim", 64);
+}
+
+std::string mistake(const Fake& text, const Fake& projector) {
+  const auto model = import_gguf(*text.file(), *projector.file("mmproj.gguf"));
+  return model ? "no error" : model.error().message;
+}
+
+TEST(GgufProjector, IsForArchitecturesThatReadImages) {
+  for (const gguf::Tower& one : gguf::towers()) {
+    const auto found = std::ranges::find(architectures(), one.name, &Architecture::name);
+    ASSERT_NE(found, architectures().end()) << one.name;
+    EXPECT_NE(found->vision, nullptr) << one.name;
+    EXPECT_EQ(found->model_type, one.model_type);
+  }
+}
+
+TEST(GgufProjector, IsRefusedWhereItIsNotForTheText) {
+  EXPECT_EQ(mistake(Fake("llama"), tower("gemma3")),
+            "mmproj.gguf: clip.projector_type is \"gemma3\", which is for a text model of gemma3, "
+            "but m.gguf is one of llama.");
+  EXPECT_EQ(mistake(Fake("gemma3"), tower("gemma3").set("clip.vision.projection_dim", 96)),
+            "mmproj.gguf: clip.vision.projection_dim is 96, but m.gguf: gemma3.embedding_length is "
+            "64: the tower is that of a model of another size.");
+  EXPECT_EQ(mistake(Fake("llama"), tower("mlp")),
+            "mmproj.gguf: clip.projector_type is \"mlp\"; this engine reads gemma3, gemma4v, "
+            "idefics3, pixtral, qwen3vl_merger.");
+  EXPECT_EQ(mistake(Fake("gemma3"), Fake("gemma3")),
+            "mmproj.gguf: general.architecture is \"gemma3\", expected \"clip\": the file of a "
+            "tower of images (mmproj).");
+  EXPECT_MENTIONS(mistake(Fake("llama"), tower("idefics3").remove("clip.vision.projection_dim")),
+                  "clip.vision.projection_dim is missing");
+  EXPECT_MENTIONS(mistake(Fake("llama"), Fake("clip")), "clip.projector_type is missing");
+  EXPECT_MENTIONS(Fake("clip").message(), "expected the file of the text beside it");
+  EXPECT_MENTIONS(mistake(Fake("llama"), tower("idefics3")), "clip.vision.block_count is missing");
 }
 
 }  // namespace

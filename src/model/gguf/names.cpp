@@ -37,11 +37,6 @@ constexpr Rename kExpertNames[] = {
     {"ffn_up_exps", "up_proj"},
 };
 
-std::string_view renamed(std::span<const Rename> names, std::string_view from) {
-  const auto found = std::ranges::find(names, from, &Rename::from);
-  return found == names.end() ? std::string_view() : found->to;
-}
-
 /// "blk.3.attn_q.weight" taken apart. `layer` is empty for tensors outside the layers, `suffix` for
 /// those without one.
 struct Parts {
@@ -139,6 +134,11 @@ bool is_further(std::string_view layer, const Json& config) {
 }
 
 }  // namespace
+
+std::string_view renamed(std::span<const Rename> names, std::string_view from) {
+  const auto found = std::ranges::find(names, from, &Rename::from);
+  return found == names.end() ? std::string_view() : found->to;
+}
 
 std::vector<TensorInfo> rename_tensors(const GgufFile& file, const Architecture& architecture,
                                        const Json& config) {

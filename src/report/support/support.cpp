@@ -130,6 +130,12 @@ void add_weights(const ModelFiles& files, const UnreadTensors& unread,
   }
 }
 
+/// Most pixels of the images that models are looked at with.
+constexpr uint64_t kImagePixels = 1 << 20;
+/// The parts of checkpoints that a tower of images consists of.
+constexpr std::string_view kTowerParts[] = {"connector",    "embed_vision", "multi_modal_projector",
+                                            "vision_model", "vision_tower", "visual"};
+
 /// The parts of the checkpoint that its graphs leave out.
 void add_left_out(const ModelFiles& files, const CompiledModel& compiled,
                   std::vector<SupportRow>& rows) {
@@ -137,6 +143,7 @@ void add_left_out(const ModelFiles& files, const CompiledModel& compiled,
   if (compiled.speech) stages = compiled.speech->stages;
   const UnusedTensors unused = unused_tensors(files.tensors, compiled.main.unfused(), stages);
   for (const auto& [part, tensors] : unused.parts) {
+    if (compiled.vision && std::ranges::find(kTowerParts, part) != std::end(kTowerParts)) continue;
     rows.push_back(alike(part, "part/" + part, false,
                          fmt::format("{}; this engine runs the language model without {}",
                                      counted(tensors, "tensor"), tensors == 1 ? "it" : "them")));
@@ -156,14 +163,23 @@ void add_model(const ModelFiles& files, const UnreadTensors& unread, const OpenO
                                      unread[0].name, unread[0].type)));
     return;
   }
-  SupportRow row{.part = "model", .id = "model"};
-  const auto look = [&](const DeviceInfo& device, std::optional<bool>& runs) {
+  SupportRow row{.part = "model", .id = "model"}, images{.part = "images", .id = "images"};
+  const auto architecture = find_architecture(files.description.reader());
+  const bool may_see = architecture && (*architecture)->vision != nullptr;
+  OpenOptions own = options;
+  own.image_pixels = may_see ? kImagePixels : 0;
+  own.needs_images = false;
+  const auto look = [&](const DeviceInfo& device, std::optional<bool> SupportRow::* runs) {
     std::string reason;
     if (is_codec(files)) {
       const auto plan = Codec::plan(files, device, {.advice = options.advice});
       if (!plan) reason = plan.error().message;
       if (row.what.empty()) row.what = "makes a sound from codes";
-    } else if (const auto compiled = Engine::compile(files, device, options)) {
+    } else if (const auto compiled = Engine::compile(files, device, own)) {
+      if (may_see) {
+        images.*runs = compiled->vision.has_value();
+        images.what = compiled->vision ? "read" : compiled->text_only.message;
+      }
       if (left_out.empty()) add_left_out(files, *compiled, left_out);
       if (row.what.empty()) {
         row.what = fmt::format("{}, {} positions", counted(compiled->facts.layers, "layer"),
@@ -172,11 +188,12 @@ void add_model(const ModelFiles& files, const UnreadTensors& unread, const OpenO
     } else {
       reason = compiled.error().message;
     }
-    runs = reason.empty();
+    row.*runs = reason.empty();
     if (!reason.empty()) row.what = std::move(reason);
   };
-  for (const SupportBackend& backend : support_backends()) look(backend.device, row.*backend.runs);
+  for (const SupportBackend& backend : support_backends()) look(backend.device, backend.runs);
   rows.push_back(std::move(row));
+  if (images.cpu || images.cuda || images.webgpu) rows.push_back(std::move(images));
 }
 
 void add_operations(const ModelFiles& files, const Chosen& chosen, std::vector<SupportRow>& rows) {

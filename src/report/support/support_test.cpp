@@ -26,10 +26,35 @@ TEST(Support, SaysWhatRunsAndWhatIsLeftOut) {
   ASSERT_NE(find(rows, "model"), nullptr);
   const SupportRow& model = *find(rows, "model");
   EXPECT_TRUE(*model.cpu && *model.cuda && *model.webgpu);
-  ASSERT_NE(find(rows, "vision_tower"), nullptr);
-  EXPECT_FALSE(*find(rows, "vision_tower")->cpu);
-  EXPECT_NE(find(rows, "vision_tower")->what.find("without them"), std::string::npos);
+  EXPECT_EQ(find(rows, "vision_tower"), nullptr) << "it is read";
   EXPECT_FALSE(*find(rows, "tokenizer")->cpu) << "the folder has none";
+}
+
+TEST(Support, CountsATowerThatIsReadAsRead) {
+  ModelFiles files = read("gemma3_mm");
+  const auto rows = support(files, {}, {});
+  ASSERT_NE(find(rows, "images"), nullptr);
+  EXPECT_TRUE(*find(rows, "images")->cpu && *find(rows, "images")->webgpu);
+  EXPECT_EQ(find(rows, "vision_tower"), nullptr);
+  EXPECT_EQ(find(rows, "multi_modal_projector"), nullptr);
+
+  // Without its projector a tower is of no use.
+  std::vector<TensorInfo> tensors;
+  for (const TensorInfo& tensor : files.tensors.tensors()) {
+    if (tensor.name.find("mm_input_projection") == std::string::npos) tensors.push_back(tensor);
+  }
+  const auto sources = files.tensors.sources();
+  auto fewer = TensorFile::make({sources.begin(), sources.end()}, std::move(tensors), {});
+  ASSERT_TRUE(fewer) << fewer.error().message;
+  files.tensors = *std::move(fewer);
+  const auto without = support(files, {}, {});
+  ASSERT_NE(find(without, "images"), nullptr);
+  EXPECT_FALSE(*find(without, "images")->cpu);
+  EXPECT_NE(find(without, "images")->what.find("projector"), std::string::npos);
+  EXPECT_TRUE(*find(without, "model")->cpu);
+  ASSERT_NE(find(without, "vision_tower"), nullptr);
+  EXPECT_FALSE(*find(without, "vision_tower")->cpu);
+  EXPECT_NE(find(without, "vision_tower")->what.find("without them"), std::string::npos);
 }
 
 TEST(Support, OneStageThatFailsHidesNoOther) {

@@ -420,6 +420,7 @@ void add_chat(App& app, Action& action) {
   flags->model.add(*command, ModelFlags::Model::kOptional);
   flags->model.add_adapters(*command, /*several=*/false);
   flags->model.add_speculation(*command);
+  flags->model.add_projector(*command);
   command->add_option("-sys,--system", flags->system, "what the model is told first");
   add_chat_template(*command, flags->chat_template);
   flags->think.add(*command, nullptr);

@@ -159,6 +159,7 @@ Examples:
   tokamak describe path/to/model scan.png -p "Read the text." --megapixels 4    finer, slower)");
   auto flags = std::make_shared<DescribeFlags>();
   flags->model.add(*command, ModelFlags::Model::kRequired);
+  flags->model.add_projector(*command);
   command->extra_words("a question is given by -p TEXT");
   command
       ->add_option("IMAGE", flags->images,

@@ -305,6 +305,7 @@ keys and of the certificate again.)");
   flags->model.add(*command, ModelFlags::Model::kSeveral);
   flags->model.add_adapters(*command, /*several=*/true);
   flags->model.add_speculation(*command);
+  flags->model.add_projector(*command);
   add_network_options(*command, *flags);
   command->add_option("--max-body", flags->max_body_mib, "largest body of a request, in MiB")
       ->type_name("MIB")

@@ -39,11 +39,13 @@ Result<std::vector<ServedModel>> named_models(const ModelFlags& flags,
     }
     if (model.names.empty()) model.names.push_back(model_id(model.typed, model.options.model));
     if (models.size() > 1) model.options.called = model.names.front();
-    // Adapters are the first model's, and further names of it; so is the draft model.
+    // Adapters are the first model's, and further names of it; so are the draft
+    // model and the tower of images.
     if (&model != &models.front()) {
       model.options.adapters.clear();
       if (model.options.speculate.starts_with("draft")) model.options.speculate.clear();
       model.options.draft.clear();
+      model.options.projector.clear();
     }
     for (const AdapterOption& adapter : model.options.adapters) {
       model.names.push_back(adapter.name);
@@ -68,7 +70,8 @@ serve::PoolModel described(const ServedModel& model, const DeviceInfo& device) {
   serve::PoolModel out = {.names = model.names, .path = model.options.model};
   out.card.created = unix_seconds();
   const auto path = find_model(model.options.model);
-  const auto files = path ? read_model_files(*path) : Result<ModelFiles>(Failure(path.error()));
+  const auto files = path ? read_model_files(*path, model.options.projector)
+                          : Result<ModelFiles>(Failure(path.error()));
   OpenOptions options = model.options;
   options.memory.clear();  // what it needs, not what it may take
   const auto compiled = files ? Engine::compile(*files, device, options)
