@@ -1,6 +1,7 @@
 // The page that tells whether this device computes right.
 import type { Engine, KernelTest, SelfTestReport } from "tokamak-web";
 import { byId, copyButton, download, h, table } from "./dom.ts";
+import { breaker } from "./kernels/break.ts";
 import { seconds } from "./numbers.ts";
 import { reportText, resultOf } from "./report.ts";
 import { showError } from "./shell.ts";
@@ -29,6 +30,7 @@ const status = h("p", { class: "status", role: "status" });
 const verdict = h("p", { class: "verdict", role: "status" });
 const promptPlace = h("section", { "aria-label": "Answers" });
 const kernelPlace = h("section", { "aria-label": "Kernels" });
+const breaking = breaker();
 const copy = copyButton(() => report(), "Copy the report");
 const save = h("button", { type: "button", class: "quiet" }, "Save as JSON");
 const reportRow = h("div", { class: "row", hidden: true }, copy, save);
@@ -142,12 +144,14 @@ async function checkKernels(on: Engine, signal: AbortSignal): Promise<void> {
   drawKernels(selfTest);
 }
 
-async function opened({ own: found, name }: Model<Engine>): Promise<void> {
+async function opened(given: Model<Engine>): Promise<void> {
+  const { own: found, name } = given;
   abort?.abort();
   abort = null;
   engine = found;
   model = name;
   outcomes = [];
+  breaking.show(given);
   promptPlace.replaceChildren();
   stop.hidden = bar.hidden = true;
   runKernels.disabled = false;
@@ -179,5 +183,6 @@ place.append(
   reportRow,
   promptPlace,
   kernelPlace,
+  breaking.element,
 );
 joinEngine({ place: byId("opener"), opened: (found) => void opened(found) });
