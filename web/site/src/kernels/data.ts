@@ -8,6 +8,7 @@ interface Operand {
 export interface PlanStep {
   op: string;
   kernel: string;
+  bytes: number;
   inputs: Operand[];
   outputs: Operand[];
   grid?: [number, number, number];
