@@ -51,7 +51,7 @@ export function surpriseOf(logprob: number): number {
 export const percent = (logprob: number) => `${figure(100 * Math.exp(logprob))} %`;
 
 /** The text of each token as it stands in the answer: many decoders leave out the space before the first one of a text. */
-async function textsOf(engine: Engine, ids: number[]): Promise<string[]> {
+export async function textsOf(engine: Engine, ids: number[]): Promise<string[]> {
   const texts: string[] = [];
   for (const [at, id] of ids.entries()) {
     const before = ids.slice(Math.max(0, at - 1), at);

@@ -6,8 +6,10 @@ import { seconds } from "./numbers.ts";
 import { reportText, resultOf } from "./report.ts";
 import { showError } from "./shell.ts";
 import { joinEngine, type Model } from "./site_model.ts";
+import { sideBySide } from "./side_by_side.ts";
 import { type Golden, type Outcome, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
 import { outcomeDetails } from "./outcome.ts";
+import { textsOf } from "./token_view.ts";
 
 /** Prompts of more tokens than this take the CPU minutes. */
 const LONG = 100;
@@ -29,6 +31,7 @@ const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progr
 const status = h("p", { class: "status", role: "status" });
 const verdict = h("p", { class: "verdict", role: "status" });
 const promptPlace = h("section", { "aria-label": "Answers" });
+const besidePlace = h("section", { "aria-label": "Token by token" });
 const kernelPlace = h("section", { "aria-label": "Kernels" });
 const breaking = breaker();
 const copy = copyButton(() => report(), "Copy the report");
@@ -94,14 +97,18 @@ function drawPrompts(): void {
 
 async function checkPrompts(on: Engine, signal: AbortSignal): Promise<void> {
   outcomes = [];
+  besidePlace.replaceChildren(h("h2", {}, "Token by token"));
   const slow = on.adapter.features.length === 0 || on.adapter.software;
   for (const [index, golden] of goldens.entries()) {
     bar.value = index / goldens.length;
     status.textContent = `Answer ${index + 1} of ${goldens.length} …`;
     const leaveOut = slow && golden.promptIds.length > LONG;
+    const beside = sideBySide(golden, (ids) => textsOf(on, ids));
+    if (!leaveOut) besidePlace.append(beside.element);
     const outcome = leaveOut
       ? { golden, skipped: "left out: long, and this is a CPU" }
-      : await runGolden(on, golden, signal);
+      : await runGolden(on, golden, signal, beside.add);
+    beside.end();
     outcomes.push(outcome);
     drawPrompts();
   }
@@ -153,6 +160,7 @@ async function opened(given: Model<Engine>): Promise<void> {
   outcomes = [];
   breaking.show(given);
   promptPlace.replaceChildren();
+  besidePlace.replaceChildren();
   stop.hidden = bar.hidden = true;
   runKernels.disabled = false;
   try {
@@ -182,6 +190,7 @@ place.append(
   verdict,
   reportRow,
   promptPlace,
+  besidePlace,
   kernelPlace,
   breaking.element,
 );
