@@ -3,6 +3,7 @@ import type { Adapter, KernelPlace, Look } from "tokamak-web";
 
 interface Operand {
   type: string;
+  buffer?: number;
 }
 
 export interface PlanStep {
@@ -25,6 +26,8 @@ export interface PlanPhase {
 
 export interface Plan {
   backend: "webgpu" | "cpu";
+  /** Weights and states have the names of their tensors. */
+  buffers?: { id: number; tensor?: string }[];
   phases: PlanPhase[];
 }
 
