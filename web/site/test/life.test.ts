@@ -21,6 +21,11 @@ describe("the stages of a token", () => {
     ]);
   });
 
+  test("have the head after the layers, though it finishes the last one's sum", () => {
+    const head = { ...step("head", 0), inputs: [{ type: "bf16[512,8]", buffer: 0 }, { type: "f32[8]", buffer: 12 }] };
+    expect(stages([...layer(2), head]).at(-1)).toEqual({ layers: [], steps: [3] });
+  });
+
   test("have layers of another kind by themselves", () => {
     expect(stages([...layer(0), ...layer(1, "window"), ...layer(2)])).toEqual([{ layers: [0, 2], steps: [0, 1, 2] }, { layers: [1], steps: [3, 4, 5] }]);
   });

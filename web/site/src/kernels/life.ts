@@ -12,11 +12,11 @@ export interface Stage {
 
 /** The layer of a step by the names of its weights and states, "layers.3.mlp..." or "kv.3". */
 function layerOf({ inputs, outputs }: PlanStep, names: Map<number, string>): number | null {
-  for (const { buffer } of [...inputs, ...outputs]) {
-    const found = /(?:^|\.)(?:layers|layer|blk|h|kv|state)\.(\d+)(?:\.|$)/.exec(names.get(buffer ?? -1) ?? "");
-    if (found) return Number(found[1]);
-  }
-  return null;
+  const own = [...inputs, ...outputs].map(({ buffer }) => names.get(buffer ?? -1) ?? "");
+  // The head may finish the last layer's sum.
+  if (own.some((name) => /^(.*\.)?(embed_tokens|token_embd|wte|lm_head|output)\.weight/.test(name))) return null;
+  const found = own.map((name) => /(?:^|\.)(?:layers|layer|blk|h|kv|state)\.(\d+)(?:\.|$)/.exec(name)).find(Boolean);
+  return found ? Number(found[1]) : null;
 }
 
 /** Steps of no layer between two of one layer are that layer's. */
