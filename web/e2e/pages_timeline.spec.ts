@@ -104,7 +104,7 @@ test("timeline: on the processor the roofline is the processor's own", async ({ 
     const body = `Object.defineProperty(navigator, "gpu", { value: undefined });${await (await route.fetch()).text()}`;
     await route.fulfill({ contentType: "text/javascript", body });
   });
-  await page.goto(`${server.address}timeline.html?model=${server.address}tiny/`);
+  await page.goto(`${server.address}timeline.html`); // the tiny model's kernels are too short for the clock
   await page.getByRole("button", { name: "Measure" }).click();
   await expect(page.locator("#roofline-about")).toHaveText(/^Measured on this device: [\d,.]+ GB\/s/, { timeout: 120_000 });
 });
