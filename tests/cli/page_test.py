@@ -24,7 +24,8 @@ const press = (key) => document.getElementById("track").dispatchEvent(
   new KeyboardEvent("keydown", {key, bubbles: true}));
 const chosen = () => document.querySelector("#track [aria-selected=true]").id;
 const found = {width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth};
-found.parts = document.getElementById("track").children.length;
+found.lanes = [...document.querySelectorAll("#track .lane")].map((lane) => lane.dataset.name);
+found.parts = document.querySelectorAll("#track [role=option]").length;
 found.rows = document.getElementById("step-table").tBodies[0].rows.length;
 found.sources = document.querySelectorAll("#source-list details").length;
 found.bars = document.querySelectorAll("#lifetimes rect").length;
@@ -42,6 +43,16 @@ found.dots = dots.length;
 const changed = document.getElementById("changed");
 found.changed = document.getElementById("fusion-table").tBodies[0].rows.length;
 changed.click(); found.all = document.getElementById("fusion-table").tBodies[0].rows.length;
+const choose = (id, property, value) => {
+  const field = document.getElementById(id);
+  field[property] = value; field.dispatchEvent(new Event("change"));
+};
+choose("before", "checked", true);
+found.operations = document.querySelectorAll("#track .origin-op").length;
+choose("before", "checked", false);
+choose("rows", "value", "one");
+found.in_one = document.querySelectorAll("#track > [role=option]").length;
+found.floors = document.getElementById("floors-about").textContent;
 const color = document.getElementById("color");
 color.value = "floor"; color.dispatchEvent(new Event("change"));
 found.legend = document.getElementById("legend").textContent;
@@ -107,6 +118,10 @@ class Page(unittest.TestCase):
                 self.assertEqual(found["width"], width)
                 self.assertLessEqual(found["overflow"], 0)
                 self.assertEqual(found["parts"], len(steps))
+                self.assertEqual([lane for lane in found["lanes"] if lane], [f"layer {i}" for i in range(6)])
+                self.assertEqual(found["operations"], sum(len(row["unfused"]) for row in self.data["fusion"]))
+                self.assertEqual(found["in_one"], len(steps))
+                self.assertRegex(found["floors"], r"^The second bar is the roofline: .* % of the time\.$")
                 self.assertEqual(found["rows"], len(steps))
                 self.assertEqual(found["sources"], len(self.data["sources"]))
                 self.assertGreater(found["bars"], len(steps) // 2)

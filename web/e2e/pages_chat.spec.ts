@@ -252,33 +252,3 @@ test("an answer's reasoning is folded, its code copied, its links open elsewhere
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.locator(".turn")).toHaveCount(2);
 });
-
-test("words stand with their probabilities, and an answer goes on from another one", async ({ context, server }) => {
-  const page = await context.newPage();
-  await page.goto(`${server.address}chat.html?cpu&selfTest=0`);
-  await page.locator("aside .panel > summary").press("Enter");
-  await page.getByLabel("Words by their probability").check();
-  await page.getByLabel("Longest answer").fill("16");
-  await page.getByRole("button", { name: "Wild" }).click();
-  await expect(page.getByLabel("Temperature")).toHaveValue("1.3");
-  await page.getByRole("button", { name: "Exact" }).click();
-  await expect(page.getByLabel("Temperature")).toHaveValue("0");
-  await expect(page.getByLabel("Min p")).toHaveValue("");
-  await expect(page.getByLabel("Longest answer")).toHaveValue("16");
-  await page.getByRole("button", { name: "Tell me a story about a fox." }).click();
-  const tokens = page.getByRole("group", { name: "Tokens of the answer" }).getByRole("button");
-  await expect(tokens).toHaveCount(16);
-  const text = async () => (await tokens.allTextContents()).join("");
-  expect(await text()).toMatch(/^\w+( [\w']+[.,]?)+/); // the spaces between words are there
-  await tokens.first().focus();
-  for (let at = 0; at < 4; at += 1) await page.keyboard.press("ArrowRight");
-  await expect(tokens.nth(4)).toBeFocused();
-  const before = (await tokens.allTextContents()).slice(0, 4).join("");
-  const others = page.getByRole("button", { name: /^Go on with / });
-  await expect(others).toHaveCount(4); // and the one that came
-  await checkLooks(page, "chat-tokens");
-  const other = /^(.*) [\d.]+ %$/.exec((await others.first().textContent())!)![1]!.replace("␣", " ");
-  await others.first().click();
-  await expect(page.locator(".compose .status")).toContainText("16 tokens");
-  await expect(page.locator(".turn.assistant .answer")).toContainText(before + other);
-});

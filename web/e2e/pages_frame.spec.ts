@@ -29,6 +29,14 @@ test("a link to any page has a card where it is pasted", async ({ request, serve
     const [, title = ""] = /property="og:title" content="([^"]+)"/.exec(html) ?? [];
     expect(html, name).toMatch(/property="og:description" content="[^"]{20,}"/);
     titles.push(title);
+    if (name.startsWith("docs")) continue; // the documents have pictures of their own
+    expect(html, name).toContain('name="twitter:card" content="summary_large_image"');
+    expect(html, name).toMatch(/property="og:image" content="(https?:\/\/[^"]+|\.)\/card\.png"/);
+  }
+  for (const [file, width, height] of [["card.png", 1200, 630], ["touch-icon.png", 180, 180]] as const) {
+    const png = await (await request.get(`${server.address}${file}`)).body();
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)], file).toEqual([width, height]);
+    expect(png.length, file).toBeLessThan(100_000);
   }
   expect(titles).not.toContain("");
   expect(new Set(titles).size, titles.join("; ")).toBe(titles.length);

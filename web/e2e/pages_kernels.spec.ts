@@ -99,3 +99,25 @@ test("kernels: for a device that is not here", async ({ open }) => {
   await expect(page.getByRole("button", { name: "Compile here" })).toBeDisabled();
   await checkLooks(page, "kernels-device");
 });
+
+test("kernels: the life of a token leads to each kernel, why it was chosen and its text", async ({ open }) => {
+  test.setTimeout(120_000);
+  const page = await open("kernels");
+  await page.getByLabel("Device").selectOption({ label: "no features: every WebGPU device" });
+  const life = page.getByRole("region", { name: "The life of a token" });
+  await expect(life.locator(".life-count")).toHaveText(["× 2 layers"]);
+  const boxes = life.getByRole("button");
+  await expect(boxes.first()).toContainText("embed");
+  await boxes.filter({ hasText: "attention" }).first().press("Enter");
+  await expect(page.locator(".detail-of-kernel h2")).toHaveText(/^(step_)?attention\.wgsl/);
+  await expect(page.getByLabel("Step")).toContainText("greedy");
+  await expect(page.locator("#kernel-place option:checked")).toHaveText(/^greedy \d+:/);
+  await expect(page.getByText(/^5 variants of step attention would be better, and do not run here; this is the best that does\.$/)).toBeVisible();
+  await expect(page.locator("pre .code-word").first()).toBeVisible(); // in colours
+  const wgsl = page.locator("pre");
+  await expect(wgsl).toContainText("const HEAD");
+  const before = (await wgsl.textContent())!;
+  await page.getByLabel("constants as numbers").check();
+  await expect(wgsl).not.toHaveText(before);
+  await checkLooks(page, "kernels-life");
+});

@@ -106,6 +106,8 @@ export async function serve(): Promise<PagesServer> {
       response.writeHead(other === null ? 404 : 200, { "Content-Type": type, "Cache-Control": "no-store" }).end(other ?? "");
       return;
     }
+    // The package may be on another origin than a page, as on a CDN, and a model on a hub: what is not there as well.
+    if (/^\/(package|talking)\//.test(pathname)) response.setHeader("Access-Control-Allow-Origin", "*");
     const file = fileOf(request.url ?? "/");
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat?.isFile()) {
@@ -121,8 +123,6 @@ export async function serve(): Promise<PagesServer> {
       "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
       "Content-Length": end - start + 1,
       "Accept-Ranges": "bytes",
-      // The package may be on another origin than a page, as on a CDN.
-      ...(request.url?.startsWith("/package/") && { "Access-Control-Allow-Origin": "*" }),
       ...(range && { "Content-Range": `bytes ${start}-${end}/${size}` }),
     });
     answers.push({ path: pathname, bytes: request.method === "HEAD" ? 0 : end - start + 1 });

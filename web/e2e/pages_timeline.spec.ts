@@ -4,6 +4,7 @@ import { answer, checkLooks, expect, test } from "./pages.ts";
 
 interface Recorded {
   steps: { kernel: string; layer: number | null; us: number }[];
+  fusion: { unfused: string[] }[];
 }
 
 // A recording by `tokamak profile --html` of the tiny model on a software driver; its texts are cut.
@@ -46,9 +47,32 @@ test("timeline: draws a step, goes through it by keyboard, plays", async ({ open
   await page.getByLabel("Color").selectOption("op");
   await checkLooks(page, "timeline");
 
+  // A lane for each layer, or one row with the roofline as a second bar; what it was before fusion.
+  expect(await track.locator(".lane").evaluateAll((all: HTMLElement[]) => all.map((lane) => lane.dataset["name"]))).toEqual(["", "layer 0", "layer 1", ""]);
+  await page.getByLabel("before fusion").check();
+  await expect(track.locator(".origin-op")).toHaveCount(RECORDED.fusion.reduce((sum, { unfused }) => sum + unfused.length, 0));
+  await expect(page.locator("#legend")).toContainText("rms norm 9 ×");
+  await checkLooks(page, "timeline-before");
+  await page.getByLabel("Rows").selectOption("one");
+  await page.getByRole("button", { name: "Measure" }).click();
+  await expect(page.getByText("The second bar is the roofline: 3.09 ms, 60.3 % of the time.")).toBeVisible();
+  await expect(track.locator(".lane")).toHaveCount(0); // what was chosen stays
+  await page.getByLabel("before fusion").uncheck();
+  await expect(track.locator(".origin-op")).toHaveCount(0);
+
   await page.getByRole("button", { name: "Play" }).click();
   await at(steps.length - 1);
   await expect(page.getByRole("button", { name: "Play" })).toBeVisible();
+});
+
+test("timeline: more than memory gives is no share of the roofline", async ({ open }) => {
+  const slow = { ...RECORDED, bandwidth: 1e6 };
+  const page = await open("timeline", (made) => answer(made, [{ verb: "profile", result: slow }]));
+  await page.getByRole("button", { name: "Measure" }).click();
+  await expect(page.locator("#figures div", { hasText: "of roofline" })).toContainText("beyond it, by caches");
+  await expect(page.locator("#detail")).toContainText("at the bandwidth of memory; caches give more");
+  await page.getByLabel("Rows").selectOption("one");
+  await expect(page.getByText(/^At the bandwidth of the device's memory it would take/)).toBeVisible();
 });
 
 test("timeline: counts where there is no clock", async ({ open }) => {
@@ -56,7 +80,7 @@ test("timeline: counts where there is no clock", async ({ open }) => {
   const page = await open("timeline", async (made) => {
     await answer(made, [{ verb: "profile", error: { code: "unsupported", message } }]);
   });
-  await expect(page.getByText("On the processor a measurement takes a minute or more")).toBeVisible();
+  await expect(page.getByText("On the processor a measurement takes a while")).toBeVisible();
   await page.getByRole("button", { name: "Measure" }).click();
   await expect(page.getByText(message)).toBeVisible();
   await expect(page.getByRole("heading", { name: "prefill: 21 dispatches for up to 512 tokens" })).toBeVisible();
@@ -70,4 +94,17 @@ test("timeline: a clock that is too coarse gives counts, and no shares of nothin
   await page.getByRole("button", { name: "Measure" }).click();
   await expect(page.getByText("The browser's clock is too coarse for kernels as short as these.")).toBeVisible();
   await expect(page.locator("#profile")).not.toContainText("NaN");
+});
+
+test("timeline: on the processor the roofline is the processor's own", async ({ context, server }) => {
+  test.setTimeout(150_000);
+  const page = await context.newPage();
+  // A device that is none of the model's has nothing to do with it.
+  await page.route(/\/worker[-\w]*\.js$/, async (route) => {
+    const body = `Object.defineProperty(navigator, "gpu", { value: undefined });${await (await route.fetch()).text()}`;
+    await route.fulfill({ contentType: "text/javascript", body });
+  });
+  await page.goto(`${server.address}timeline.html`); // the tiny model's kernels are too short for the clock
+  await page.getByRole("button", { name: "Measure" }).click();
+  await expect(page.locator("#roofline-about")).toHaveText(/^Measured on this device: [\d,.]+ GB\/s/, { timeout: 120_000 });
 });

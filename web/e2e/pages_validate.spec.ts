@@ -14,6 +14,11 @@ test("right answers are green, and the report says so", async ({ open, server })
   await page.keyboard.press("Enter");
   await expect(page.locator(".verdict")).toHaveText("✓ Right on this device: 1 of 1 checks.");
   await expect(page.locator("td .right")).toHaveCount(1);
+  const beside = page.getByRole("region", { name: "Token by token" }).getByRole("article");
+  await expect(beside).toHaveCount(1);
+  await expect(beside.locator("h3 span")).toHaveText("24 of 24 tokens");
+  for (const at of [0, 1]) await expect(beside.locator(".tokens-of").nth(at).locator(".right")).toHaveCount(24);
+  await expect(beside.locator(".margins > div > span")).toHaveCount(24);
   await checkLooks(page, "validate-right");
   await page.getByRole("button", { name: "Copy the report" }).press("Enter");
   const report = await page.evaluate(() => navigator.clipboard.readText());
@@ -27,6 +32,9 @@ test("a wrong answer is red, with what was expected and found", async ({ open, s
   const page = await open("validate", (own) => own.route("**/goldens.json", (route) => route.fulfill({ json })));
   await page.getByRole("button", { name: "Check the answers" }).click();
   await expect(page.locator(".verdict.wrong")).toHaveText("✗ Wrong on this device: 1 of 1 checks.");
+  const [recorded, found] = [page.locator(".tokens-of").first(), page.locator(".tokens-of").last()];
+  for (const text of [recorded, found]) await expect(text.locator("span").nth(5)).toHaveClass("wrong");
+  await expect(recorded.locator(".wrong")).toHaveCount(1);
   const details = page.locator(".wrong-answer");
   await expect(details).toContainText("Token 6 of 24 is the first that differs.");
   await expect(details.locator(".ids strong")).toHaveText(["1", String(tinyGoldens()[0]?.ids[5])]);

@@ -134,7 +134,7 @@ test("kernels", async ({ context, server }) => {
   await list.focus();
   await page.keyboard.press("Home");
   await expect(page.locator("pre")).toContainText("@compute");
-  await pictures(page, "kernels", "[role=listbox]");
+  await pictures(page, "kernels", ".life");
 });
 
 // A step that was recorded: the browser's driver takes minutes to time one.
@@ -156,6 +156,56 @@ test("validate", async ({ context, server }) => {
   await page.getByRole("button", { name: "Check the answers" }).click();
   await expect(page.locator(".verdict")).toBeVisible();
   await pictures(page, "validate", ".verdict");
+});
+
+test("tokens", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}chat.html?cpu&selfTest=0`);
+  await page.locator("aside .panel > summary").press("Enter");
+  await page.getByLabel("Words by their probability").check();
+  await page.getByLabel("Longest answer").fill("48");
+  await page.getByRole("button", { name: "Exact" }).click();
+  await page.getByRole("button", { name: "Tell me a story about a fox." }).click();
+  const tokens = page.getByRole("group", { name: "Tokens of the answer" }).getByRole("button");
+  await expect(tokens).toHaveCount(48);
+  await tokens.nth(4).focus();
+  await page.getByRole("button", { name: "Time these dispatches" }).click();
+  await expect(page.locator(".glass-bar")).toHaveCount(2);
+  await tokens.nth(4).focus();
+  await pictures(page, "tokens", ".turn.assistant", ".turn.user");
+});
+
+test("break", async ({ context, server }) => {
+  test.setTimeout(400_000);
+  const page = await context.newPage();
+  await page.goto(`${server.address}validate.html`);
+  await expect(page.locator("#model-status")).toContainText("on the processor");
+  const part = page.getByRole("region", { name: "Break a kernel" });
+  await part.getByRole("button", { name: "Choose a kernel to break" }).click();
+  await part.getByLabel("Kernel", { exact: true }).selectOption("gated_ffn.wgsl.software");
+  await part.getByRole("button", { name: "Start with the broken kernel" }).click();
+  await expect(part.getByText(/^✓ The answer stays right/)).toBeVisible({ timeout: 360_000 });
+  await pictures(page, "break", "#break", "#break");
+});
+
+/** The picture of links to the site, and the icon of phones' first screens: drawn once, beside the icon. */
+test("card", async ({ context }) => {
+  const page = await context.newPage();
+  const icon = readFileSync(join(import.meta.dirname, "../site/public/icon.svg"), "utf8");
+  const place = join(import.meta.dirname, "../site/public");
+  const draw = async (width: number, height: number, name: string, body: string) => {
+    await page.setViewportSize({ width, height });
+    await page.setContent(`<style>body{margin:0;background:#14161a;color:#e8eaee;font-family:"DejaVu Sans",sans-serif}svg{display:block}</style>${body}`);
+    await page.screenshot({ path: join(place, name) });
+  };
+  const kinds = ["#6ba3e6", "#e5a35a", "#74bd86", "#c48bd2"];
+  const boxes = Array.from({ length: 35 }, (_, at) => `<span style="flex:${[2, 5, 3, 4][at % 4]};height:34px;border-radius:5px;background:${kinds[at % 4]}"></span>`).join("");
+  await draw(1200, 630, "card.png", `<div style="padding:64px">
+    <div style="display:flex;gap:28px;align-items:center;font-size:52px;font-weight:700"><div style="width:104px">${icon}</div>Tokamak</div>
+    <p style="font-size:58px;line-height:1.2;margin:64px 0 24px;font-weight:700">A language model in this tab,<br>on your own device</p>
+    <p style="font-size:32px;color:#a0a8b5;margin:0 0 48px">Nothing is installed, and nothing leaves the tab.</p>
+    <div style="display:flex;gap:5px">${boxes}</div></div>`);
+  await draw(180, 180, "touch-icon.png", `<div style="width:180px">${icon.replace('rx="14"', "")}</div>`);
 });
 
 test("bench", async ({ context, server }) => {

@@ -30,7 +30,8 @@ const head = (isBench: boolean, isView: boolean) => `
     <script>${SCHEME}</script>${isView ? '\n    <script type="module" src="./src/site.ts"></script>' : ""}
     <link rel="stylesheet" href="./src/style.css" />
     <link rel="manifest" href="./manifest.webmanifest" />
-    <link rel="icon" href="./icon.svg" />`;
+    <link rel="icon" href="./icon.svg" />
+    <link rel="apple-touch-icon" href="./touch-icon.png" />`;
 
 const TORUS = '<img src="./icon.svg" width="24" height="24" alt="" />';
 /** The place that the skip link leads to, where it is not the page's text. */
@@ -55,13 +56,18 @@ function header(current: string): string {
     </header>`;
 }
 
-/** The tags by which a link to the page becomes a card where it is pasted, by the page's own title and description. */
+/** The address that the site is built for, "https://tokamak.example/": many readers of cards take whole addresses of pictures only. */
+const ADDRESS = process.env["TOKAMAK_SITE_ADDRESS"] ?? "./";
+
+/** The tags by which a link to the page becomes a card where it is pasted: its picture, and the page's own title and description. */
 function card(html: string): string {
   const title = /<title>(.*?)<\/title>/.exec(html)?.[1];
   const description = /<meta name="description" content="([^"]*)"/.exec(html)?.[1];
-  if (title === undefined || description === undefined || html.includes("og:title")) return "";
-  const metas = { "og:title": title, "og:description": description, "og:type": "website", "og:site_name": "Tokamak" };
-  return Object.entries(metas).map(([name, content]) => `\n    <meta property="${name}" content="${content}" />`).join("");
+  if (title === undefined || description === undefined) return "";
+  const own = html.includes("og:title") ? {} : { "og:title": title, "og:description": description, "og:type": "website" };
+  const picture = { "og:image": `${ADDRESS.replace(/\/?$/, "/")}card.png`, "og:image:width": "1200", "og:image:height": "630", "og:image:alt": "Tokamak: a language model in this tab" };
+  const metas = Object.entries({ ...own, "og:site_name": "Tokamak", ...picture }).map(([name, content]) => `\n    <meta property="${name}" content="${content}" />`);
+  return `${metas.join("")}\n    <meta name="twitter:card" content="summary_large_image" />`;
 }
 
 const NOSCRIPT = `

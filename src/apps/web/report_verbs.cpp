@@ -96,7 +96,7 @@ Result<Json> profile(State& state, const Json& options) {
   TOK_TRY(const Profile found, tokamak::profile(*engine, how));
   if (!page) return profile_json(found);
   if (!state.roofline) {
-    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend({.backend = "webgpu"}));
+    TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(state.options));
     TOK_TRY(state.roofline, measure_roofline(*backend, steady_clock()));
   }
   return page_data(*engine, found, *state.roofline, {});

@@ -47,7 +47,11 @@ const ops = [...new Set(steps.map((step) => step.op))].sort(
 function time_of(op) {
   return steps.reduce((sum, step) => sum + (step.op === op ? step.us : 0), 0);
 }
-const op_color = (op) => `var(--c${Math.min(ops.indexOf(op), 9)})`;
+/** The operations in whose place a dispatch stands, of "rms_norm {eps=1e-06} ..."; none where others finish its work. */
+const has_origins = data.fusion.length === steps.length;
+const origins = (index) => (has_origins ? data.fusion[index].unfused.map((text) => text.split(" ")[0]) : []);
+const all_ops = [...new Set([...ops, ...steps.flatMap((_, index) => origins(index))])];
+const op_color = (op) => `var(--c${all_ops.indexOf(op) % 10})`;
 /** Two hues that nobody mixes up: the first at the roofline, the second far from it. */
 const floor_color = (share) =>
   `color-mix(in oklab, var(--c0) ${Math.round(100 * Math.min(share, 1))}%, var(--c1))`;

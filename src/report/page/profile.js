@@ -16,7 +16,7 @@ function draw_header() {
     ["dispatches", `${steps.length} (${data.unfused_steps} unfused)`],
     ["total", microseconds(total)],
     ["roofline", microseconds(floor)],
-    ["of roofline", percent(floor / total)],
+    ["of roofline", floor <= total ? percent(floor / total) : "beyond it, by caches"],
     ["memory traffic", `${bytes(moved)}, ${fixed(moved / total / 1e3, 1)} GB/s`],
     ["computed", `${flops(computed)}, ${flop_rate(computed / total * 1e6)}`],
   ];
@@ -161,13 +161,15 @@ function draw_sources() {
 draw_header();
 draw_kernels();
 draw_steps();
+find("rows").value = layer_count > 1 && layer_count <= most_lanes ? "layers" : "one";
+find("before").parentElement.hidden = !has_origins;
 draw_timeline();
 draw_roofline();
 draw_fusion();
 draw_memory();
 draw_sources();
 select(steps.reduce((best, step, index) => (step.us > steps[best].us ? index : best), 0), false);
-find("color").addEventListener("change", draw_timeline);
+for (const id of ["color", "rows", "before"]) find(id).addEventListener("change", draw_timeline);
 find("zoom").addEventListener("input", () => { draw_timeline(); select(selected); });
 find("changed").addEventListener("change", draw_fusion);
 find("track").addEventListener("keydown", on_key);

@@ -16,12 +16,12 @@ function placed(start, end, attributes, text) {
   return element;
 }
 
-function draw_axis(zoom) {
-  const every = round_up(total / (8 * zoom));
+function draw_axis(zoom, whole) {
+  const every = round_up(whole / (8 * zoom));
   const ticks = [];
-  for (let i = 0; i * every < total; ++i) {
-    const start = i * every / total, end = Math.min((i + 1) * every / total, 1);
-    const has_room = end - start > 0.6 * every / total;  // the last one may end at once
+  for (let i = 0; i * every < whole; ++i) {
+    const start = i * every / whole, end = Math.min((i + 1) * every / whole, 1);
+    const has_room = end - start > 0.6 * every / whole;  // the last one may end at once
     const text = i === 0 ? "0" : has_room ? microseconds(i * every).replace(/\.0+ /, " ") : "";
     ticks.push(placed(start, end, {}, text));
   }
@@ -46,35 +46,97 @@ function draw_layers(zoom) {
   }));
 }
 
-function draw_timeline() {
+/** Runs of dispatches of one layer; those of none stand by themselves. */
+function lanes() {
+  const found = [];
+  steps.forEach((step, index) => {
+    const last = found[found.length - 1];
+    if (last && last.layer === step.layer) last.indices.push(index);
+    else found.push({layer: step.layer, indices: [index]});
+  });
+  return found;
+}
+const time_in = (lane) => lane.indices.reduce((sum, index) => sum + steps[index].us, 0);
+const layer_count = new Set(steps.map((step) => step.layer).filter((layer) => layer !== null)).size;
+/** More lanes than these do not fit on a screen. */
+const most_lanes = 32;
+
+/** A dispatch, `whole` of whose time would be as wide as the track. */
+function dispatch(index, whole, zoom) {
+  const step = steps[index];
+  const share = whole > 0 ? step.us / whole : 0;
   const by_floor = find("color").value === "floor";
-  const zoom = 2 ** Number(find("zoom").value);
-  const track = find("track");
-  for (const part of [track, find("axis"), find("layers")]) {
-    part.style.width = `calc(${100 * zoom}% - 6px)`;
-  }
-  draw_axis(zoom);
-  draw_layers(zoom);
-  track.replaceChildren(...steps.map((step, index) => {
-    const share = total > 0 ? step.us / total : 0;
-    const part = make("div", {
-      role: "option", id: `step-${index}`, title: `${step.kernel} ${weight_of(step)}: ${microseconds(step.us)}`,
-      "aria-label": `${index}: ${step.kernel}, ${microseconds(step.us)}`,
-      "aria-selected": index === selected,
-    }, share * zoom > 0.06 ? step.op : "");
-    part.style.width = `${100 * share}%`;
-    part.style.background = by_floor ? floor_color(step.share) : op_color(step.op);
-    part.addEventListener("click", () => select(index));
+  const before = find("before").checked ? origins(index) : null;
+  const text = share * zoom > 0.06 ? step.op.replaceAll("_", " ") : "";
+  const inside = before
+    ? before.map((op) => {
+        const room = share * zoom / before.length;
+        const own = make("span", {class: "origin-op"}, room > 0.03 ? op.replaceAll("_", " ") : "");
+        own.style.background = op_color(op);
+        return own;
+      })
+    : [text];
+  const floor = make("span", {class: "floor-line"});
+  floor.style.width = `${100 * Math.min(step.share, 1)}%`;
+  const part = make("div", {
+    role: "option", id: `step-${index}`, title: `${step.kernel} ${weight_of(step)}: ${microseconds(step.us)}`,
+    "aria-label": `${index}: ${step.kernel}, ${microseconds(step.us)}`,
+    "aria-selected": index === selected,
+  }, ...inside, floor);
+  part.style.width = `${100 * share}%`;
+  part.style.background = before ? "var(--line)" : by_floor ? floor_color(step.share) : op_color(step.op);
+  part.addEventListener("click", () => select(index));
+  return part;
+}
+
+/** The roofline as a second bar of the same scale. */
+function draw_floors() {
+  const floor = steps.reduce((sum, step) => sum + step.floor, 0);
+  find("floors").replaceChildren(...steps.map((step) => {
+    const part = make("span");
+    part.style.width = `${100 * step.floor / Math.max(total, floor)}%`;
+    part.style.background = op_color(step.op);
     return part;
   }));
-  const entries = by_floor
+  find("floors-about").textContent = floor <= total
+    ? `The second bar is the roofline: ${microseconds(floor)}, ${percent(floor / total)} of the time.`
+    : `At the bandwidth of the device's memory it would take ${microseconds(floor)}: its caches give more than that.`;
+}
+
+function draw_legend(by_floor) {
+  const shown = find("before").checked ? all_ops.filter((op) => steps.some((_, index) => origins(index).includes(op))) : ops;
+  const entries = by_floor && !find("before").checked
     ? [1, 0.75, 0.5, 0.25, 0].map((share) => [floor_color(share), `${100 * share} % of roofline`])
-    : ops.map((op) => [op_color(op), `${op} ${percent(time_of(op) / total)}`]);
+    : shown.map((op) => [op_color(op), find("before").checked
+      ? `${op.replaceAll("_", " ")} ${steps.reduce((sum, _, index) => sum + origins(index).filter((one) => one === op).length, 0)} ×`
+      : `${op} ${percent(time_of(op) / total)}`]);
   find("legend").replaceChildren(...entries.map(([color, text]) => {
     const mark = make("span");
     mark.style.background = color;
     return make("li", {}, mark, text);
   }));
+}
+
+function draw_timeline() {
+  const is_lanes = find("rows").value === "layers";
+  const zoom = 2 ** Number(find("zoom").value);
+  const track = find("track");
+  const rows = lanes();
+  const whole = is_lanes ? Math.max(...rows.map(time_in)) : total;
+  for (const part of [track, find("axis"), find("layers"), find("floors")]) {
+    part.style.width = `calc(${100 * zoom}% - 6px)`;
+  }
+  for (const part of [find("axis"), track]) part.classList.toggle("lanes", is_lanes);
+  for (const id of ["layers", "floors", "floors-about"]) find(id).hidden = is_lanes;
+  draw_axis(zoom, whole);
+  draw_layers(zoom);
+  draw_floors();
+  const name = ({layer}) => (layer === null ? "" : `layer ${layer}`);
+  track.replaceChildren(...(is_lanes
+    ? rows.map((row) => make("div", {role: "group", class: "lane", "aria-label": name(row) || "no layer", "data-name": name(row)},
+        ...row.indices.map((index) => dispatch(index, whole, zoom))))
+    : steps.map((_, index) => dispatch(index, whole, zoom))));
+  draw_legend(find("color").value === "floor");
   track.setAttribute("aria-activedescendant", `step-${selected}`);
 }
 
@@ -83,7 +145,7 @@ const list = (texts) => make("ul", {}, ...texts.map((text) => make("li", {}, tex
 function select(index, scroll = true) {
   selected = Math.max(0, Math.min(steps.length - 1, index));
   const step = steps[selected];
-  for (const part of find("track").children) {
+  for (const part of find("track").querySelectorAll("[role=option]")) {
     part.setAttribute("aria-selected", part.id === `step-${selected}`);
   }
   find("track").setAttribute("aria-activedescendant", `step-${selected}`);
@@ -98,7 +160,9 @@ function select(index, scroll = true) {
     ["time", `${microseconds(step.us)}, ${percent(step.us / total)} of the step`],
     ["layer", step.layer === null ? "none" : `${step.layer}`],
     ["weights", step.weights.length ? list(step.weights) : "none"],
-    ["roofline", `${microseconds(step.floor)}, reached to ${percent(step.share)}; bound by ${step.bound}`],
+    ["roofline", step.share <= 1
+      ? `${microseconds(step.floor)}, reached to ${percent(step.share)}; bound by ${step.bound}`
+      : `${microseconds(step.floor)} at the bandwidth of memory; caches give more`],
     ["memory traffic", `${bytes(step.bytes)}, ${fixed(step.moved, 1)} GB/s`],
     ["computed", `${flops(step.flops)}, ${flop_rate(step.computed * 1e12)}`],
     ["problem", make("code", {}, arrow(step.problem))],

@@ -1,5 +1,5 @@
 // The chat page: conversations with the open model, kept in this browser.
-import type { Engine, Logprob, Run } from "tokamak-web";
+import type { Engine, Run } from "tokamak-web";
 import { type AnswerView, answerView } from "./answer_view.ts";
 import { BUILTIN, settings as asked } from "./asked.ts";
 import { resultText } from "./answer_result.ts";
@@ -17,7 +17,7 @@ import { begin } from "./prompts.ts";
 import { sampling } from "./sampling.ts";
 import { showError } from "./shell.ts";
 import { joinEngine, type Model } from "./site_model.ts";
-import { ALTERNATIVES, type TokenOfAnswer, tokenView, tokensOf } from "./token_view.ts";
+import { ALTERNATIVES, type Recording, type TokenOfAnswer, recording, tokenView, tokensOf } from "./token_view.ts";
 import { type TurnActions, turnElements, welcome } from "./turns.ts";
 
 const DEFAULT_TOKENS = 512;
@@ -38,7 +38,7 @@ let isStoryteller = (asked().model ?? BUILTIN) === BUILTIN;
 let isWaiting = false;
 let current: Conversation = create();
 /** The tokens of answers that were written with their probabilities, and the text before them. */
-const tokensOfTurns = new WeakMap<Turn, { before: string; tokens: TokenOfAnswer[] }>();
+const tokensOfTurns = new WeakMap<Turn, { before: string; tokens: TokenOfAnswer[]; depth: number }>();
 
 const log = h("div", { class: "log", role: "region", "aria-label": "Conversation" });
 /** Whole sentences of the answer, for those who hear the page. */
@@ -83,7 +83,7 @@ function showTokens(): void {
     turn.content = known.before + before + text;
     void answer(turn);
   };
-  log.lastElementChild?.querySelector(".answer")?.replaceChildren(known.before, tokenView(engine, known.tokens, goOn));
+  log.lastElementChild?.querySelector(".answer")?.replaceChildren(known.before, tokenView(engine, known.tokens, known.depth, goOn));
 }
 
 function show(conversation: Conversation): void {
@@ -160,8 +160,8 @@ async function answer(cut?: Turn): Promise<void> {
     writing.run = offered.length > 0
       ? await runWithTools(own, turns, { ...values, tools: offered }, turn)
       : await begin(own, turns, { ...values, ...(wantsTokens && { logprobs: ALTERNATIVES }) });
-    const { ids, logprobs } = await stream(writing.run, turn, conversation, view);
-    if (wantsTokens) tokensOfTurns.set(turn, { before, tokens: await tokensOf(own, ids, logprobs) });
+    const recorded = await stream(writing.run, turn, conversation, view);
+    if (wantsTokens) tokensOfTurns.set(turn, { before, tokens: await tokensOf(own, recorded), depth: recorded.depth });
   } catch (error) {
     if (turn.content === "" && !turn.calls) conversation.turns = conversation.turns.filter((one) => one !== turn);
     showError(place, error);
@@ -175,15 +175,15 @@ async function answer(cut?: Turn): Promise<void> {
   }
 }
 
-async function stream(run: Run, turn: Turn, conversation: Conversation, view: AnswerView): Promise<{ ids: number[]; logprobs: Logprob[] }> {
-  const logprobs: Logprob[] = [];
+async function stream(run: Run, turn: Turn, conversation: Conversation, view: AnswerView): Promise<Recording> {
+  const recorded = recording();
   const started = performance.now();
   let first = 0, tokens = 0, drawnAt = 0, keptAt = started, said = turn.content.length;
   for await (const piece of run) {
     const now = performance.now();
     first ||= now;
     tokens += piece.ids.length;
-    logprobs.push(...(piece.logprobs ?? []));
+    recorded.add(piece);
     turn.content += piece.text;
     if (now - drawnAt > REDRAW_MS) {
       drawnAt = now;
@@ -205,7 +205,7 @@ async function stream(run: Run, turn: Turn, conversation: Conversation, view: An
   if (result.finish !== "cancelled" && result.finish !== "length") delete turn.unfinished;
   speed.textContent = resultText(result, (first - started) / 1000);
   spoken.textContent = turn.content.slice(said);
-  return { ids: result.ids, logprobs };
+  return { ...recorded, ids: result.ids, depth: result.promptTokens };
 }
 
 function busy(): void {

@@ -1,5 +1,6 @@
 // A long text to read: search within, with marks and "next"; copy; save.
 import { copyButton, download, h } from "./dom.ts";
+import { highlighted } from "./highlight.ts";
 
 const MOST_MARKS = 5000;
 
@@ -21,8 +22,8 @@ export interface Finder {
   show(text: string, name: string): void;
 }
 
-/** `label` says what the text is, for those who do not see it. `tools` stand before the search. */
-export function finder(label: string, ...tools: HTMLElement[]): Finder {
+/** `label` says what the text is, for those who do not see it. Code of a language has its colours until something is searched. `tools` stand before the search. */
+export function finder(label: string, { language }: { language?: string } = {}, ...tools: HTMLElement[]): Finder {
   let text = "";
   let file = "text.txt";
   let marks: HTMLElement[] = [];
@@ -46,7 +47,8 @@ export function finder(label: string, ...tools: HTMLElement[]): Finder {
       end = at + part.length;
       return one;
     });
-    shown.replaceChildren(...nodes, text.slice(end));
+    if (language && found.length === 0) shown.innerHTML = highlighted(text, language);
+    else shown.replaceChildren(...nodes, text.slice(end));
     current = -1;
     last.disabled = next.disabled = marks.length === 0;
     count.textContent = part && marks.length === 0 ? "nowhere" : "";

@@ -5,7 +5,7 @@ const WORDS = new Set(("and as async await begin bool boolean break case catch c
   "except export extends extern false final finally float fn for from func function global go goto if impl implements import in include inline int interface is lambda " +
   "let long loop match mod module mut namespace new nil none not null nullptr operator or override package pass private protected pub public raise ref return self short " +
   "signed sizeof static struct super switch template then this throw throws trait true try type typedef typename typeof union unsigned use using var virtual void volatile " +
-  "where while with yield select insert update create table values join None True False").split(" "));
+  "where while with yield enable loop override workgroup storage uniform private array atomic u32 i32 f32 f16 bitcast select insert update create table values join None True False").split(" "));
 
 /** Languages in which a line's rest after "#" is a comment, and those in which it is after "--". */
 const HASH = /^(py|python|rb|ruby|sh|bash|zsh|shell|yaml|yml|toml|r|perl|make|cmake|dockerfile|ini|conf)$/;

@@ -28,7 +28,7 @@ const VIEWS: { view: View; title: string; about: string; forms: Form[] }[] = [
 /** One of the views, read when it is first looked at. */
 function viewTab({ view, title, about, forms }: (typeof VIEWS)[number], engine: Look): Tab {
   const form = h("select", { "aria-label": `Form of the ${title.toLowerCase()}` }, ...forms.map((one) => h("option", { value: one }, FORMS[one])));
-  const text: Finder = finder(title, form);
+  const text: Finder = finder(title, {}, form);
   const panel = h("section", {}, h("p", { class: "hint" }, about), text.element);
   const known = new Map<string, string>();
   async function show(): Promise<void> {

@@ -5,6 +5,7 @@ import { type Compiler, openCompiler } from "./kernels/compile.ts";
 import { type Catalogue, type Kernel, catalogueOf } from "./kernels/data.ts";
 import { deviceChoice } from "./kernels/device.ts";
 import { kernelDetail } from "./kernels/detail.ts";
+import { lifeOfToken } from "./kernels/life.ts";
 import { type KernelList, kernelList } from "./kernels/list.ts";
 import { seconds } from "./numbers.ts";
 import { settings } from "./asked.ts";
@@ -117,7 +118,11 @@ async function draw(own: Model<Look>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const detail = kernelDetail(engine, catalogue);
   const list = kernelList(catalogue.kernels, detail.show);
-  place.replaceChildren(compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
+  const life = lifeOfToken(catalogue.plan, (phase, step) => {
+    list.choose(catalogue.plan.phases[phase]?.steps[step]?.kernel ?? "");
+    detail.showStep({ phase, step });
+  });
+  place.replaceChildren(life ?? "", compilePanel(engine, catalogue, list), h("div", { class: "beside" }, list.element, detail.element));
 }
 
 async function show(): Promise<void> {

@@ -44,8 +44,8 @@ export const isRight = (outcome: Outcome) =>
   outcome.found !== undefined && outcome.differsAt === undefined && outcome.promptTokens === undefined;
 export const isWrong = (outcome: Outcome) => !isRight(outcome) && outcome.skipped === undefined;
 
-/** Continues the prompt as greedily as the recording was made. Fails only where it is cancelled. */
-export async function runGolden(engine: Engine, golden: Golden, signal: AbortSignal): Promise<Outcome> {
+/** Continues the prompt as greedily as the recording was made; `told` gets the tokens as they come. Fails only where it is cancelled. */
+export async function runGolden(engine: Engine, golden: Golden, signal: AbortSignal, told: (ids: number[]) => void): Promise<Outcome> {
   const { kind, prompt, promptIds, ids } = golden;
   const options = { maxTokens: ids.length, temperature: 0, repetitionPenalty: 1, signal };
   const started = performance.now();
@@ -54,6 +54,7 @@ export async function runGolden(engine: Engine, golden: Golden, signal: AbortSig
       kind === "chat"
         ? engine.chat([{ role: "user", content: prompt }], options)
         : engine.generate(kind === "ids" ? promptIds : prompt, options);
+    for await (const piece of run) told(piece.ids);
     const result = await run.result;
     signal.throwIfAborted();
     // An answer that goes on, or ends, where the recorded one does not differs after its last token.

@@ -112,8 +112,8 @@ function show(engine: Engine): Panel {
     select(form, { tokens: tokens.value, depth: depth.value });
     void measure();
   });
-  // It takes a processor a minute, in which the model answers nobody.
-  if (engine.adapter.backend === "cpu") void showCounts("On the processor a measurement takes a minute or more, in which the model answers nothing else; Measure begins it.").catch((error: unknown) => showError(place, error));
+  // It takes a processor some seconds, in which the model answers nobody.
+  if (engine.adapter.backend === "cpu") void showCounts("On the processor a measurement takes a while, in which the model answers nothing else; Measure begins it.").catch((error: unknown) => showError(place, error));
   else void measure();
   return {
     end: () => {

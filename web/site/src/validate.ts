@@ -1,12 +1,15 @@
 // The page that tells whether this device computes right.
 import type { Engine, KernelTest, SelfTestReport } from "tokamak-web";
 import { byId, copyButton, download, h, table } from "./dom.ts";
+import { breaker } from "./kernels/break.ts";
 import { seconds } from "./numbers.ts";
 import { reportText, resultOf } from "./report.ts";
 import { showError } from "./shell.ts";
 import { joinEngine, type Model } from "./site_model.ts";
+import { sideBySide } from "./side_by_side.ts";
 import { type Golden, type Outcome, isRight, isWrong, readGoldens, runGolden } from "./suite.ts";
 import { outcomeDetails } from "./outcome.ts";
+import { textsOf } from "./token_view.ts";
 
 /** Prompts of more tokens than this take the CPU minutes. */
 const LONG = 100;
@@ -28,7 +31,9 @@ const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progr
 const status = h("p", { class: "status", role: "status" });
 const verdict = h("p", { class: "verdict", role: "status" });
 const promptPlace = h("section", { "aria-label": "Answers" });
+const besidePlace = h("section", { "aria-label": "Token by token" });
 const kernelPlace = h("section", { "aria-label": "Kernels" });
+const breaking = breaker();
 const copy = copyButton(() => report(), "Copy the report");
 const save = h("button", { type: "button", class: "quiet" }, "Save as JSON");
 const reportRow = h("div", { class: "row", hidden: true }, copy, save);
@@ -92,14 +97,18 @@ function drawPrompts(): void {
 
 async function checkPrompts(on: Engine, signal: AbortSignal): Promise<void> {
   outcomes = [];
+  besidePlace.replaceChildren(h("h2", {}, "Token by token"));
   const slow = on.adapter.features.length === 0 || on.adapter.software;
   for (const [index, golden] of goldens.entries()) {
     bar.value = index / goldens.length;
     status.textContent = `Answer ${index + 1} of ${goldens.length} …`;
     const leaveOut = slow && golden.promptIds.length > LONG;
+    const beside = sideBySide(golden, (ids) => textsOf(on, ids));
+    if (!leaveOut) besidePlace.append(beside.element);
     const outcome = leaveOut
       ? { golden, skipped: "left out: long, and this is a CPU" }
-      : await runGolden(on, golden, signal);
+      : await runGolden(on, golden, signal, beside.add);
+    beside.end();
     outcomes.push(outcome);
     drawPrompts();
   }
@@ -142,13 +151,16 @@ async function checkKernels(on: Engine, signal: AbortSignal): Promise<void> {
   drawKernels(selfTest);
 }
 
-async function opened({ own: found, name }: Model<Engine>): Promise<void> {
+async function opened(given: Model<Engine>): Promise<void> {
+  const { own: found, name } = given;
   abort?.abort();
   abort = null;
   engine = found;
   model = name;
   outcomes = [];
+  breaking.show(given);
   promptPlace.replaceChildren();
+  besidePlace.replaceChildren();
   stop.hidden = bar.hidden = true;
   runKernels.disabled = false;
   try {
@@ -178,6 +190,8 @@ place.append(
   verdict,
   reportRow,
   promptPlace,
+  besidePlace,
   kernelPlace,
+  breaking.element,
 );
 joinEngine({ place: byId("opener"), opened: (found) => void opened(found) });

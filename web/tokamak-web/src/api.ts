@@ -1,7 +1,7 @@
 // The types of the API. Sizes are bytes, times seconds.
 import type { Adapter, AssumedDevice, Check, LoadTimes, ModelFacts } from "./facts.ts";
 import type { DocumentMemory, Quoter } from "./memory_api.ts";
-import type { BenchReport, KernelCatalogue, KernelPlace, KernelText, SelfTestReport, StepProfile } from "./report_api.ts";
+import type { BenchOptions, BenchReport, KernelCatalogue, KernelChange, KernelPlace, KernelText, LongOptions, SelfTestReport, StepProfile } from "./report_api.ts";
 import type { Source, StoredModel } from "./models/types.ts";
 import type { EmbedOptions, Ranked, RerankOptions } from "./retrieval_api.ts";
 import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
@@ -61,6 +61,8 @@ export interface OpenOptions {
   chunk?: number;
   cache?: "opfs" | "none";
   selfTest?: boolean;
+  /** Breaks a kernel, to show or to test what the self-test makes of it. Nothing that is found so is kept. */
+  alter?: KernelChange;
   /** Ask for the limits that every device has, in place of the adapter's. */
   defaultLimits?: boolean;
   /** Dispatches of one submission; 0: all of a step. Unless given, what has turned out that this device survives. */
@@ -180,34 +182,6 @@ export interface InspectOptions {
   form?: "table" | "text" | "dot" | "json";
   tokens?: number;
   depth?: number;
-}
-
-/** How far `bench`, `selfTest` or a memory is: a sentence, or what is done of all. */
-export interface Doing {
-  phase: "bench" | "self-test" | "memory";
-  doing?: string;
-  done?: number;
-  total?: number;
-}
-
-export interface LongOptions {
-  signal?: AbortSignal;
-  onProgress?(doing: Doing): void;
-}
-
-/** The options of `tokamak bench`; lists give one test for each number. */
-export interface BenchOptions extends LongOptions {
-  /** Tokens of prompts that are read, and tokens that are generated; 0: no such test. */
-  prompts?: number[];
-  generate?: number[];
-  /** Tokens that are in the cache before a test starts. */
-  depths?: number[];
-  sequences?: number[];
-  repetitions?: number;
-  /** Measure the bandwidth and the launches that lower bounds need. */
-  bounds?: boolean;
-  /** Compare with the CPU; small models are compared unless it says no. */
-  check?: boolean;
 }
 
 /**

@@ -109,8 +109,8 @@ function keepUp(connection: Connection, opening: Opening, { worker }: OpenOption
 }
 
 /** The ladder, where the work of the GPU is not cut as the page says; it may have to tell of the last start. */
-async function climb({ backend, submitDispatches, onNotice }: OpenOptions): Promise<SubmitLadder | undefined> {
-  if (backend?.startsWith("cpu") || submitDispatches !== undefined) return undefined;
+async function climb({ backend, submitDispatches, alter, onNotice }: OpenOptions): Promise<SubmitLadder | undefined> {
+  if (backend?.startsWith("cpu") || submitDispatches !== undefined || alter) return undefined; // a broken kernel proves nothing of the device
   const ladder = submitLadder();
   const { dispatches, isLowered } = await ladder.begin();
   if (isLowered) {

@@ -1,5 +1,33 @@
 // Types of the API: speed, the time of each dispatch, kernels and their tests. Sizes are bytes.
 
+/** How far `bench`, `selfTest` or a memory is: a sentence, or what is done of all. */
+export interface Doing {
+  phase: "bench" | "self-test" | "memory";
+  doing?: string;
+  done?: number;
+  total?: number;
+}
+
+export interface LongOptions {
+  signal?: AbortSignal;
+  onProgress?(doing: Doing): void;
+}
+
+/** The options of `tokamak bench`; lists give one test for each number. */
+export interface BenchOptions extends LongOptions {
+  /** Tokens of prompts that are read, and tokens that are generated; 0: no such test. */
+  prompts?: number[];
+  generate?: number[];
+  /** Tokens that are in the cache before a test starts. */
+  depths?: number[];
+  sequences?: number[];
+  repetitions?: number;
+  /** Measure the bandwidth and the launches that lower bounds need. */
+  bounds?: boolean;
+  /** Compare with the CPU; small models are compared unless it says no. */
+  check?: boolean;
+}
+
 export interface BenchTest {
   /** "pp512": a prompt that is read, "tg128": tokens that are generated; "@ d1024" after that many. */
   name: string;
@@ -83,6 +111,13 @@ export interface KernelTest {
 export interface SelfTestReport {
   kernels: KernelTest[];
   seconds: number;
+}
+
+/** A change of a kernel's text: wherever `from` stands in its WGSL the device gets `to`. */
+export interface KernelChange {
+  kernel: string;
+  from: string;
+  to: string;
 }
 
 /** A step of the plan. */

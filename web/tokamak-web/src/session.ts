@@ -199,12 +199,13 @@ export class Session {
     return (await needsWhole(started.module, found, options)) ? this.#start(options.whole, options) : started;
   }
 
-  #start(wasm: string, { wait, twins }: PostedOptions): Promise<Started> {
+  #start(wasm: string, { wait, twins, alter }: PostedOptions): Promise<Started> {
     const told = (event: "notice" | "lost" | "restored") => (text: string) => this.#host.post({ kind: "event", event, text });
     return this.#host.start({
       wasm,
       twins,
       wait,
+      alter,
       event: (kind, values) => this.#reported(kind, values),
       play: (id, samples) => this.#sounds.play(id, samples),
       device: {

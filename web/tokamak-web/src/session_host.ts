@@ -1,4 +1,5 @@
 // The part of its Worker that a session needs, so that a test can stand in for it.
+import type { KernelChange } from "./api.ts";
 import type { Files } from "./host/file.ts";
 import type { DeviceWatch } from "./host/gpu.ts";
 import type { Sql } from "./host/sql.ts";
@@ -18,6 +19,7 @@ export interface StartOptions {
   wasm: string;
   twins: Record<string, string> | undefined;
   wait: Waiting["kind"] | undefined;
+  alter: KernelChange | undefined;
   event(kind: string, values: unknown): void;
   play(id: number, samples: Float32Array): void;
   device: DeviceWatch;

@@ -14,13 +14,15 @@ const scope = globalThis as unknown as {
   addEventListener(type: "message", listener: (event: MessageEvent<ToWorker>) => void): void;
 };
 
-async function start({ wasm, twins, wait, event, play, device, tell }: StartOptions) {
+async function start({ wasm, twins, wait, alter, event, play, device, tell }: StartOptions) {
   const waiting = chooseWaiting(wait);
   const url = waiting.kind === "asyncify" ? (twins?.[wasm] ?? wasm.replace(/\.wasm(?=$|[?#])/, ".asyncify.wasm")) : wasm;
   const [module, file] = await Promise.all([compiled(url), openNoteFile()]);
   const started = await Module.start(module, {
     waiting,
-    notes: new Notes(file),
+    // A verdict on a text that is not the kernel's own counts for this Worker alone.
+    notes: alter ? new Notes() : new Notes(file),
+    alter,
     event,
     play,
     device,

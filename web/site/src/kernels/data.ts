@@ -3,11 +3,13 @@ import type { Adapter, KernelPlace, Look } from "tokamak-web";
 
 interface Operand {
   type: string;
+  buffer?: number;
 }
 
 export interface PlanStep {
   op: string;
   kernel: string;
+  bytes: number;
   inputs: Operand[];
   outputs: Operand[];
   grid?: [number, number, number];
@@ -24,6 +26,8 @@ export interface PlanPhase {
 
 export interface Plan {
   backend: "webgpu" | "cpu";
+  /** Weights and states have the names of their tensors. */
+  buffers?: { id: number; tensor?: string }[];
   phases: PlanPhase[];
 }
 

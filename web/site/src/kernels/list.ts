@@ -7,6 +7,8 @@ export interface KernelList {
   readonly element: HTMLElement;
   /** Shows a word beside a kernel, as what came of compiling it. */
   note(name: string, text: string, kind: "right" | "wrong"): void;
+  /** Chooses the kernel of that name, whatever the filters are. */
+  choose(name: string): void;
 }
 
 function options(values: string[], all: string): HTMLOptionElement[] {
@@ -113,6 +115,15 @@ export function kernelList(kernels: Kernel[], chosen: (kernel: Kernel) => void):
   if (asked) select(asked);
   return {
     element,
+    choose: (name) => {
+      const kernel = kernels.find((one) => one.name === name);
+      if (!kernel) return;
+      if (!visible.includes(kernel)) {
+        search.value = op.value = needs.value = "";
+        filter();
+      }
+      select(kernel);
+    },
     note: (name, text, kind) => {
       const note = notes.get(name);
       if (!note) return;

@@ -9,6 +9,8 @@ export type Drawn = ReturnType<typeof draw>;
 interface Kept {
   selected: number;
   color: string;
+  rows: string;
+  before: boolean;
   zoom: string;
   changed: boolean;
   hasFocus: boolean;
@@ -18,19 +20,23 @@ function kept(drawn: Drawn): Kept {
   return {
     selected: drawn.selected(),
     color: byId<HTMLSelectElement>("color").value,
+    rows: byId<HTMLSelectElement>("rows").value,
+    before: byId<HTMLInputElement>("before").checked,
     zoom: byId<HTMLInputElement>("zoom").value,
     changed: byId<HTMLInputElement>("changed").checked,
     hasFocus: document.activeElement === byId("track"),
   };
 }
 
-function restore({ selected, color, zoom, changed, hasFocus }: Kept, drawn: Drawn): void {
+function restore({ selected, color, rows, before, zoom, changed, hasFocus }: Kept, drawn: Drawn): void {
   const set = (id: string, event: string, change: (element: HTMLInputElement) => void) => {
     const element = byId<HTMLInputElement>(id);
     change(element);
     element.dispatchEvent(new Event(event));
   };
   set("color", "change", (element) => (element.value = color));
+  set("rows", "change", (element) => (element.value = rows));
+  set("before", "change", (element) => (element.checked = before));
   set("zoom", "input", (element) => (element.value = zoom));
   set("changed", "change", (element) => (element.checked = changed));
   drawn.select(selected);

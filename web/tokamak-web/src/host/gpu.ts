@@ -1,4 +1,5 @@
 // The imports "gpu" over the browser's WebGPU; src/backend/webgpu/web/imports.h says what each does.
+import type { KernelChange } from "../api.ts";
 import { Futures } from "./futures.ts";
 import { Handles } from "./handles.ts";
 import type { Memory } from "./memory.ts";
@@ -45,11 +46,15 @@ export interface GpuImports {
   imports: Record<string, Import>;
 }
 
+const altered = (wgsl: string, kernel: string, alter?: KernelChange): string =>
+  alter?.kernel === kernel ? wgsl.replaceAll(alter.from, () => alter.to) : wgsl;
+
 /** `gpu`: navigator.gpu. */
 export function gpuImports(
   gpu: GPU | undefined,
   memory: Memory,
   tell: DeviceWatch = { lost() {}, restored() {} },
+  alter?: KernelChange,
 ): GpuImports {
   const handles = new Handles();
   const futures = new Futures();
@@ -172,13 +177,11 @@ export function gpuImports(
     queue: (device) => handles.add(get<GPUDevice>(device).queue),
     buffer: (device, size, usage, label, bytes) =>
       handles.add(get<GPUDevice>(device).createBuffer({ size, usage, label: memory.text(label, bytes) })),
-    shader_module: (device, code, codeBytes, label, bytes) =>
-      handles.add(
-        get<GPUDevice>(device).createShaderModule({
-          code: memory.text(code, codeBytes),
-          label: memory.text(label, bytes),
-        }),
-      ),
+    shader_module: (device, text, textBytes, name, bytes) => {
+      const label = memory.text(name, bytes);
+      const code = altered(memory.text(text, textBytes), label, alter);
+      return handles.add(get<GPUDevice>(device).createShaderModule({ code, label }));
+    },
     bind_group_layout: (device, types, count) => {
       const entries = Array.from(memory.numbers(types, count), (type, binding) => ({
         binding,

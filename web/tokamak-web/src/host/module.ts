@@ -1,6 +1,7 @@
 // The engine as a WebAssembly module. It has one stack: a call that suspends must have returned before
 // the next one begins, so that calls wait for their turn. It computes on the thread it is called on and
 // belongs in a Worker.
+import type { KernelChange } from "../api.ts";
 import { type ErrorData, TokamakError, errorFrom } from "../errors.ts";
 import { deflateImports } from "./deflate.ts";
 import { Files } from "./file.ts";
@@ -24,6 +25,7 @@ export interface Host {
   /** Samples of the sound with that number, which follow those before. */
   play(id: number, samples: Float32Array): void;
   device: DeviceWatch;
+  alter?: KernelChange | undefined;
 }
 
 interface ModuleExports {
@@ -44,7 +46,7 @@ export function hostImports(
   sql: Sql,
   cancelled: () => boolean,
 ): Record<string, Record<string, WebAssembly.ImportValue>> {
-  const gpu = gpuImports(host.gpu, memory, host.device);
+  const gpu = gpuImports(host.gpu, memory, host.device, host.alter);
   return {
     gpu: { ...gpu.imports, wait: host.waiting.suspending((future = 0) => gpu.wait(future)) },
     file: files.imports(memory, host.waiting),
