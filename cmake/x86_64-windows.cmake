@@ -1,4 +1,4 @@
-# Toolchain of Windows on x86-64: Debian's mingw with g++ 12, the libraries that tools/release/windows_libraries.sh builds, and Wine
+# Toolchain of Windows on x86-64: Debian's mingw with g++ 12, the libraries that tools/release/foreign_libraries.sh builds, and Wine
 # for running what was built. The preset "windows" uses it.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)

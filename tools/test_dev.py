@@ -32,7 +32,7 @@ class Dev(unittest.TestCase):
             self.assertNotIn("would run", answer.stderr)
 
     def test_unknown_names_are_answered_with_the_known_ones(self):
-        self.refused("arm64 asan clang dev fuzz portable portable-arm64 release tsan wasm windows", "build", "nonsense")
+        self.refused("arm64 asan clang dev fuzz macos portable portable-arm64 release tsan wasm windows", "build", "nonsense")
         self.refused("linux-x86_64 linux-aarch64 windows-x86_64", "package", "nonsense")
         self.refused("folder tar wheel deb npm", "package", "linux-x86_64", "nonsense")
         self.refused("folder zip", "package", "windows-x86_64", "deb")

@@ -104,8 +104,8 @@ void Trace::finished(std::string_view model, const Generation& generation, doubl
     }
   };
   Json args;
-  args.set("model", std::string(model)).set("prompt_tokens", generation.prompt_tokens);
-  args.set("cached_tokens", generation.cached_tokens);
+  args.set("model", std::string(model)).set("prompt_tokens", uint64_t{generation.prompt_tokens});
+  args.set("cached_tokens", uint64_t{generation.cached_tokens});
   args.set("generated_tokens", uint64_t(generation.ids.size()));
   args.set("finish", std::string(finish_name(generation.finish)));
   span("request", begin, end, std::move(args));

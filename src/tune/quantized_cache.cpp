@@ -90,7 +90,7 @@ std::optional<std::string> identity(const TensorFile& tensors, DType type) {
     if (failed) return std::nullopt;
     Json one;
     one.set("path", text_of(path)).set("bytes", source->size());
-    sources.push_back(one.set("changed", int64_t{changed}));
+    sources.push_back(one.set("changed", int64_t(changed)));
   }
   Json all;
   all.set("version", 1).set("format", dtype_name(type));

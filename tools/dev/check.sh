@@ -180,6 +180,10 @@ wine_package() {
 }
 check_wine() { one wine wine_package; }
 
+# The folder for macOS: that it links, and what tools/release/macos.py refuses.
+macos_package() { make_packages macos-arm64 folder; }
+check_macos() { one macos macos_package; }
+
 # Every file of fuzz/corpus through its target, with the sanitizers on.
 check_fuzz() {
   configure asan -DTOKAMAK_TESTS=ON
@@ -193,7 +197,7 @@ run_checks() {
   [ $# -gt 0 ] || names=(layers size style format tidy web node clients wasm asan fuzz)
   for name in "${names[@]}"; do
     case $name in
-      layers | size | style | format | tidy | web | node | clients | wasm | asan | fuzz | tsan | arm64 | windows | wine | package) ;;
+      layers | size | style | format | tidy | web | node | clients | wasm | asan | fuzz | tsan | arm64 | windows | wine | macos | package) ;;
       *) usage_error "Unknown check \"$name\"; ./dev --help lists them." ;;
     esac
   done

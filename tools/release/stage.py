@@ -33,6 +33,16 @@ def own_name(soname):
     return soname.replace(".so", "-tokamak.so", 1)
 
 
+def refuse_paths(folder, own_paths):
+    """Raises Problem where a file holds a path of the machine that built it."""
+    for path in filter(pathlib.Path.is_file, folder.rglob("*")):
+        data = path.read_bytes()
+        for own in (str(own).encode() + b"/" for own in own_paths if len(str(own)) > 4):
+            if own in data:
+                at = data.index(own)
+                raise Problem(f"{path.relative_to(folder)} holds a path of the machine that built it: {data[at:at + 80]!r}")
+
+
 class Stage:
     def __init__(self, folder, build, libraries, target, version):
         self.folder, self.build, self.libraries = map(pathlib.Path, (folder, build, libraries))
@@ -129,15 +139,7 @@ class Stage:
             for runpath in elf.dynamic(path, "RUNPATH") + elf.dynamic(path, "RPATH"):
                 if path.name != DAWN and not runpath.startswith("$ORIGIN"):
                     raise Problem(f"{where} looks for libraries in {runpath}.")
-        own_paths = [str(path).encode() for path in (self.target.root, self.build.resolve(), self.libraries.resolve(),
-                                                     pathlib.Path.home()) if len(str(path)) > 4]
-        for path in files:
-            data = path.read_bytes()
-            for own in own_paths:
-                if own + b"/" in data:
-                    at = data.index(own)
-                    raise Problem(f"{path.relative_to(self.folder)} holds a path of the machine that built it: "
-                                  f"{data[at:at + 80]!r}")
+        refuse_paths(self.folder, [self.target.root, self.build.resolve(), self.libraries.resolve(), pathlib.Path.home()])
 
 
 class Target:

@@ -1,4 +1,4 @@
-"""The folder and the zip for Windows on x86-64, of a build of the preset "windows" and what windows_libraries.sh built.
+"""The folder and the zip for Windows on x86-64, of a build of the preset "windows" and what foreign_libraries.sh built.
 
 tokamak.exe, the DLLs that it needs and Windows lacks, models, licenses. The folder may be moved.
 """
@@ -56,7 +56,7 @@ def bring_libraries(folder, libraries):
             if copy.exists():
                 continue
             if not source.exists():
-                raise stage.Problem(f"{name} is neither of Windows nor among what tools/release/windows_libraries.sh builds.")
+                raise stage.Problem(f"{name} is neither of Windows nor among what tools/release/foreign_libraries.sh builds.")
             shutil.copy(source, copy)
             waiting.append(copy)
 
@@ -89,12 +89,7 @@ def check(folder, own_paths):
             raise stage.Problem(f"{path.name} needs {', '.join(sorted(missing))}, which neither the folder nor Windows has.")
         if "pei-x86-64" not in elf.run(TOOLS + "objdump", "-f", str(path)):
             raise stage.Problem(f"{path.name} is not for Windows on x86-64.")
-    for path in filter(pathlib.Path.is_file, folder.rglob("*")):
-        data = path.read_bytes()
-        for own in (str(own).encode() for own in own_paths if len(str(own)) > 4):
-            if own + b"/" in data:
-                at = data.index(own)
-                raise stage.Problem(f"{path.relative_to(folder)} holds a path of the machine that built it: {data[at:at + 80]!r}")
+    stage.refuse_paths(folder, own_paths)
 
 
 def pack(folder):

@@ -36,7 +36,9 @@ Json as_json(const CompareFlags& flags, const Engine& a, const Engine& b, uint32
   add_origin(of_b, b, flags.b);
   out.set("a", std::move(of_a.set("perplexity", to_json(found.a))));
   out.set("b", std::move(of_b.set("perplexity", to_json(found.b))));
-  out.set("context", context).set("windows", found.windows).set("tokens", found.tokens);
+  out.set("context", context)
+      .set("windows", uint64_t{found.windows})
+      .set("tokens", uint64_t{found.tokens});
   out.set("ratio", to_json(found.ratio(), found.ratio_error()));
   Json divergence = to_json(found.divergence.mean, found.divergence.error);
   divergence.set("quantile_99", found.divergence_99).set("largest", found.largest_divergence);

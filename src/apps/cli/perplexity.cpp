@@ -29,7 +29,9 @@ Result<void> run_perplexity(PerplexityFlags& flags) {
   }
   Json out;
   add_origin(out, *engine, flags.model.model());
-  out.set("context", windows.size).set("windows", report.windows).set("tokens", report.tokens);
+  out.set("context", windows.size)
+      .set("windows", uint64_t{report.windows})
+      .set("tokens", uint64_t{report.tokens});
   out.set("perplexity", to_json(found));
   return print(out.dump() + "\n");
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/machine.h"
+
 namespace tokamak {
 namespace {
 
@@ -62,6 +64,7 @@ std::string processor_name(std::istream& cpuinfo) {
 }
 
 std::string processor_name() {
+  if (std::string name = system_processor_name(); !name.empty()) return name;
   std::ifstream cpuinfo("/proc/cpuinfo");
   return processor_name(cpuinfo);
 }

@@ -265,8 +265,8 @@ Result<void> upload_constants(WebGpuDevice& device, std::vector<UploadJob> jobs,
   const size_t workers =
       std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxUploadThreads);
   // Devices set staging memory to zeros first, which must not take longer than a small model does.
-  const uint64_t chunk_bytes = std::clamp(round_up<uint64_t>(ceil_div(total, workers), 4096),
-                                          kMinChunkBytes, kMaxChunkBytes);
+  const uint64_t chunk_bytes = std::clamp(
+      round_up<uint64_t>(ceil_div<uint64_t>(total, workers), 4096), kMinChunkBytes, kMaxChunkBytes);
   TOK_TRY(copier.make_chunks(
       std::min(kMaxChunks, workers + size_t(ceil_div<uint64_t>(total, chunk_bytes))), chunk_bytes));
 

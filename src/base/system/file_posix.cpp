@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/system/descriptors.h"
 #include "base/system/file.h"
 
 namespace tokamak {
@@ -29,7 +29,7 @@ FileState state_of(const struct stat& status) {
   return {.kind = kind,
           .bytes = uint64_t(status.st_size),
           .stored_bytes = uint64_t(status.st_blocks) * 512,
-          .identity = {.device = status.st_dev, .number = status.st_ino}};
+          .identity = {.device = uint64_t(status.st_dev), .number = status.st_ino}};
 }
 
 int flags_of(FileMode mode) {
@@ -161,18 +161,18 @@ Result<void> File::resize(uint64_t bytes) {
 }
 
 Result<void> File::flush() {
-  if (::fsync(number_of(handle_)) != 0) return last_reason();
+  if (flush_descriptor(number_of(handle_)) != 0) return last_reason();
   return {};
 }
 
 bool File::has_input(bool waits) const {
   pollfd waited = {.fd = number_of(handle_), .events = POLLIN, .revents = 0};
-  return ::poll(&waited, 1, waits ? -1 : 0) > 0;
+  return wait_for_descriptors({&waited, 1}, waits ? -1 : 0) > 0;
 }
 
 Result<size_t> File::write_some(std::string_view bytes, int milliseconds) {
   pollfd waited = {.fd = number_of(handle_), .events = POLLOUT, .revents = 0};
-  if (::poll(&waited, 1, milliseconds) <= 0) return 0;  // a signal ends it, too
+  if (wait_for_descriptors({&waited, 1}, milliseconds) <= 0) return 0;  // a signal ends it, too
   // A pipe that is ready takes so much without waiting.
   const size_t most = std::min<size_t>(bytes.size(), PIPE_BUF);
   const ssize_t count = ::write(number_of(handle_), bytes.data(), most);

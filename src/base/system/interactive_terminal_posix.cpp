@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <termios.h>
 #include <unistd.h>
@@ -7,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/system/descriptors.h"
 #include "base/system/interactive_terminal.h"
 #include "base/system/signals.h"
 
@@ -25,6 +25,18 @@ constexpr int kEnding[] = {SIGTERM, SIGHUP, SIGQUIT, SIGABRT};
 void mark_pastes(bool on) {
   if (g_paste_fd < 0) return;
   [[maybe_unused]] const ssize_t written = write(g_paste_fd, on ? "\033[?2004h" : "\033[?2004l", 8);
+}
+
+/// No handler waits for room in the pipe, and no other program gets it.
+void open_wake() {
+  if (pipe(g_wake) != 0) {
+    g_wake[0] = g_wake[1] = -1;
+    return;
+  }
+  for (const int end : g_wake) {
+    fcntl(end, F_SETFL, O_NONBLOCK);
+    fcntl(end, F_SETFD, FD_CLOEXEC);
+  }
 }
 
 void wake() {
@@ -81,7 +93,7 @@ void handle(int number, void (*handler)(int), int flags) {
 InteractiveTerminal::InteractiveTerminal(std::optional<StandardStream> pastes) {
   g_paste_fd = pastes ? static_cast<int>(*pastes) : -1;  // in their order
   g_is_terminal = tcgetattr(STDIN_FILENO, &g_before) == 0;
-  if (pipe2(g_wake, O_CLOEXEC | O_NONBLOCK) != 0) g_wake[0] = g_wake[1] = -1;
+  open_wake();
   handle(SIGINT, on_interrupt, SA_RESTART);
   ignore_broken_pipes();
   if (!g_is_terminal) return;
@@ -130,7 +142,7 @@ InteractiveTerminal::Event InteractiveTerminal::wait_for_input() {
       g_redraw = 0;
       return Event::kRedraw;
     }
-    if (poll(waits, 2, -1) < 0 && errno != EINTR) return Event::kReadable;
+    if (wait_for_descriptors(waits, -1) < 0 && errno != EINTR) return Event::kReadable;
     char bytes[64];
     while (g_wake[0] >= 0 && read(g_wake[0], bytes, sizeof bytes) > 0) {
     }

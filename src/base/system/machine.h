@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace tokamak {
 
@@ -11,6 +12,12 @@ uint64_t free_machine_memory();
 
 /// The most memory that this process has had at once, in bytes; 0: not known.
 uint64_t peak_memory();
+
+/// The system's own name for the processor; "" where it has none.
+std::string system_processor_name();
+
+/// The cores that are as fast as the fastest one; 0 where the system does not tell them apart.
+uint32_t fast_cores();
 
 /// How busy the machine is, whoever keeps it so.
 struct MachineTimes {

@@ -64,6 +64,14 @@ uint64_t peak_memory() {
   return uint64_t(usage.ru_maxrss) * 1024;
 }
 
+std::string system_processor_name() {
+  return "";
+}
+
+uint32_t fast_cores() {
+  return 0;
+}
+
 void allow_open_files(uint64_t wanted) {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;

@@ -23,6 +23,14 @@ std::optional<MachineTimes> machine_times() {
   return std::nullopt;
 }
 
+std::string system_processor_name() {
+  return "";
+}
+
+uint32_t fast_cores() {
+  return 0;
+}
+
 /// Handles are as many as there is memory for.
 void allow_open_files(uint64_t) {}
 

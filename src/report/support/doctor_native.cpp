@@ -155,7 +155,7 @@ GraphicsSystem look_at_system() {
   GraphicsSystem system;
   system.known = true;
   const GraphicsDrivers drivers = graphics_drivers();
-  system.vulkan_problem = load_problem(drivers.vulkan);
+  if (drivers.vulkan != nullptr) system.vulkan_problem = load_problem(drivers.vulkan);
   system.vulkan_advice = drivers.vulkan_advice;
   system.are_files = drivers.are_files;
   if (!system.are_files) return system;

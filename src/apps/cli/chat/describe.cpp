@@ -50,7 +50,7 @@ Json result_json(const DescribeFlags& flags, const Engine& engine, const Generat
   out.set("images", std::move(images)).set("prompt", flags.prompt).set("text", result.text);
   if (!reasoning.empty()) out.set("reasoning", reasoning);
   out.set("tokens", to_json(result.ids)).set("finish", std::string(finish_name(result.finish)));
-  out.set("seed", result.seed).set("prompt_tokens", result.prompt_tokens);
+  out.set("seed", result.seed).set("prompt_tokens", uint64_t{result.prompt_tokens});
   add_origin(out, engine, flags.model.model());
   return out;
 }

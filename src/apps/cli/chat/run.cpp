@@ -127,7 +127,7 @@ Json result_json(const Engine& engine, const RunFlags& flags, const std::string&
   if (!written.reasoning.empty()) out.set("reasoning", written.reasoning);
   out.set("tokens", to_json(result.ids));
   out.set("finish", std::string(finish_name(result.finish))).set("seed", result.seed);
-  out.set("prompt_tokens", result.prompt_tokens);
+  out.set("prompt_tokens", uint64_t{result.prompt_tokens});
   add_origin(out, engine, flags.model.model());
   out.set("timings", timings_json(engine, result));
   return out;

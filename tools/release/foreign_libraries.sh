@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Builds what the program needs on Windows, by mingw and from Debian's sources, into FOLDER (docs/decisions/0090-windows.md):
-# include, lib with pkgconfig, and bin, which has those that are to be replaceable (LGPL) as DLLs. curl uses Windows' own TLS
-# and certificates. apt checks the sources against Debian's signatures; versions.txt in FOLDER records what they were.
-# usage: tools/release/windows_libraries.sh FOLDER
+# Builds what the program needs on SYSTEM, windows or macos, from Debian's sources, into FOLDER (docs/decisions/0090-windows.md,
+# 0109-macos.md): include, lib with pkgconfig, and those that are to be replaceable (LGPL) as shared libraries. On Windows curl
+# uses the system's own TLS and certificates. apt checks the sources against Debian's signatures; versions.txt in FOLDER records
+# what they were.
+# usage: tools/release/foreign_libraries.sh SYSTEM FOLDER
 set -euo pipefail
 
-[ $# -eq 1 ] || {
-  sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# -eq 2 ] && [ -f "$here/foreign_$1.sh" ] && [ "$1" != libraries ] || {
+  sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-lock=$(cat "$here/windows_libraries.sh" "$here/debian_sources.sh" "$here/http_only.txt" | sha256sum | cut -c1-16)
+system=$1
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+lock=$(cat "$here/foreign_libraries.sh" "$here/foreign_$system.sh" "$here/debian_sources.sh" "$here/http_only.txt" | sha256sum | cut -c1-16)
 if [ "$(cat "$out/complete" 2>/dev/null)" = "$lock" ]; then exit 0; fi
 rm -rf "${out:?}"/*
 work=$out/work
@@ -20,10 +22,7 @@ mkdir -p "$work" "$out/licenses" "$out/include" "$out/lib/pkgconfig" "$out/bin"
 cd "$work"
 . "$here/debian_sources.sh"
 
-triple=x86_64-w64-mingw32
-cc=$triple-gcc-posix cxx=$triple-g++-posix
-flags=(-O2 -ffunction-sections -fdata-sections "-ffile-prefix-map=$work=.")
-cxx_flags=("${flags[@]}" -fno-ipa-ra) # as cmake/TokamakLayer.cmake
+. "$here/foreign_$system.sh"
 export PKG_CONFIG_LIBDIR=$out/lib/pkgconfig
 
 # fetch SOURCE [FILE]: unpacks it into the folder SOURCE, keeps its licence and notes its version with the file of the package that
@@ -39,7 +38,7 @@ fetch() {
   dsc=$(find . -name '*.dsc' | sort | tail -n 1)
   sed '/\.asc$/d' "$dsc" >unsigned.dsc
   dpkg-source --no-check -x unsigned.dsc "$work/$1" >>log 2>&1
-  printf '%s %s %s\n' "${2:-tokamak.exe}" "$1" "$(dpkg-parsechangelog -l "$work/$1/debian/changelog" -S Version)" >>"$out/versions.txt"
+  printf '%s %s %s\n' "${2:-$program}" "$1" "$(dpkg-parsechangelog -l "$work/$1/debian/changelog" -S Version)" >>"$out/versions.txt"
   cp "$work/$1/debian/copyright" "$out/licenses/$1.txt"
   cd "$work"
 }
@@ -49,7 +48,7 @@ described() {
   cat >"$out/lib/pkgconfig/$1.pc" <<END
 prefix=\${pcfiledir}/../..
 Name: $1
-Description: $1 for mingw
+Description: $1 for $system
 Version: $2
 Cflags: -I\${prefix}/include $3
 Libs: -L\${prefix}/lib $4
@@ -69,7 +68,7 @@ archive() {
     "${compiler[@]}" -DNDEBUG $extra -c "$folder/$source" -o "$name.${source//\//_}.o"
     objects+=("$name.${source//\//_}.o")
   done
-  "$triple-ar" rcs "$out/lib/$name" "${objects[@]}"
+  "$archiver" rcs "$out/lib/$name" "${objects[@]}"
 }
 
 # by_cmake SOURCE OPTION...: builds and installs it.
@@ -78,10 +77,10 @@ by_cmake() {
   shift
   {
     cmake -G Ninja -S "$source" -B "$source/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$out" -DCMAKE_INSTALL_LIBDIR:STRING=lib \
-      -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cxx \
-      -DCMAKE_RC_COMPILER=$triple-windres -DCMAKE_FIND_ROOT_PATH="$out" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER \
+      "${cmake_options[@]}" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
+      -DCMAKE_FIND_ROOT_PATH="$out" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER \
       -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=ONLY \
-      -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${cxx_flags[*]}" -DCMAKE_SHARED_LINKER_FLAGS="-static-libgcc" "$@"
+      -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${cxx_flags[*]}" "$@"
     ninja -C "$source/build" -j"$(nproc)" install
   } >"$source.log" 2>&1 || failed "$source"
 }
@@ -92,14 +91,14 @@ by_configure() {
   shift
   (
     cd "$source"
-    CC="$cc -static-libgcc" CFLAGS="${flags[*]}" ./configure --host=$triple --prefix="$out" --disable-dependency-tracking "$@"
+    CC="$cc $configure_flags" CFLAGS="${flags[*]}" ./configure --host="$configure_host" --prefix="$out" --disable-dependency-tracking "$@"
     make -j"$(nproc)" install
   ) >"$source.log" 2>&1 || failed "$source"
 }
 
 failed() {
   tail -n 20 "$work/$1.log" >&2
-  echo "error: $1 could not be built for Windows" >&2
+  echo "error: $1 could not be built for $system" >&2
   exit 1
 }
 
@@ -119,7 +118,7 @@ archive libyaml.a libyaml '-Ilibyaml/include -DYAML_DECLARE_STATIC -DYAML_VERSIO
 cp libyaml/include/yaml.h "$out/include"
 described yaml-0.1 0.2.5 -DYAML_DECLARE_STATIC -lyaml
 fetch zlib
-archive libz.a zlib -Izlib {adler32,compress,crc32,deflate,gzclose,gzlib,gzread,gzwrite,infback,inffast,inflate,inftrees,trees,uncompr,zutil}.c
+archive libz.a zlib "-Izlib $zlib_flags" {adler32,compress,crc32,deflate,gzclose,gzlib,gzread,gzwrite,infback,inffast,inflate,inftrees,trees,uncompr,zutil}.c
 cp zlib/zlib.h zlib/zconf.h "$out/include"
 described zlib 1.2.13 "" -lz
 fetch libspng
@@ -143,48 +142,52 @@ described libwebp 1.2.4 "" -lwebp
 described libwebpdemux 1.2.4 "" -lwebpdemux libwebp
 
 # The formats of sound. libsndfile has those inside that need not be replaceable.
-fetch libogg libsndfile.dll
+sound=$(file_of sndfile)
+fetch libogg "$sound"
 by_cmake libogg -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF -DINSTALL_DOCS=OFF
-fetch libvorbis libsndfile.dll
+fetch libvorbis "$sound"
 by_cmake libvorbis -DBUILD_SHARED_LIBS=OFF
-fetch flac libsndfile.dll
+fetch flac "$sound"
 by_cmake flac -DBUILD_SHARED_LIBS=OFF -DBUILD_{CXXLIBS,PROGRAMS,EXAMPLES,TESTING,DOCS}=OFF -DINSTALL_MANPAGES=OFF -DWITH_STACK_PROTECTOR=OFF
-fetch opus libsndfile.dll
+fetch opus "$sound"
 by_configure opus CPPFLAGS=-D_FORTIFY_SOURCE=0 --disable-shared --disable-doc --disable-extra-programs --disable-stack-protector
-fetch lame libmp3lame-0.dll
+fetch lame "$(file_of mp3lame)"
 sed -i -e /lame_init_old/d -e /decode/d -e /hip_/d lame/include/libmp3lame.sym # names without functions stop the linker of DLLs
-by_configure lame --disable-static --disable-frontend --disable-decoder --disable-gtktest
-fetch mpg123 libmpg123-0.dll
-by_configure mpg123 --disable-static --disable-components --enable-libmpg123
+shared mp3lame lame --disable-frontend --disable-decoder --disable-gtktest
+fetch mpg123 "$(file_of mpg123)"
+shared mpg123 mpg123 --disable-components --enable-libmpg123
 described libmpg123 1.31.2 "" -lmpg123
-fetch libsndfile libsndfile.dll
+fetch libsndfile "$sound"
 by_cmake libsndfile -DBUILD_SHARED_LIBS=ON -DENABLE_EXTERNAL_LIBS=ON -DENABLE_MPEG=ON -DCMAKE_C_FLAGS="${flags[*]} -DFLAC__NO_DLL" -DBUILD_{PROGRAMS,EXAMPLES,TESTING}=OFF
 grep -q 'HAVE_MPEG 1' libsndfile/build/src/config.h && grep -q 'HAVE_EXTERNAL_XIPH_LIBS 1' libsndfile/build/src/config.h || failed libsndfile
 described sndfile 1.2.0 "" -lsndfile
-fetch libsoxr libsoxr.dll
+fetch libsoxr "$(file_of soxr)"
+sed -i '/INSTALL_NAME_DIR/d' libsoxr/src/CMakeLists.txt # a folder of this machine
 by_cmake libsoxr -DBUILD_SHARED_LIBS=ON -DWITH_OPENMP=OFF -DBUILD_TESTS=OFF -DBUILD_EXAMPLES=OFF -DWITH_LSR_BINDINGS=OFF
 described soxr 0.1.3 "" -lsoxr
 
 fetch openssl
 (
   cd openssl
-  CC=gcc-posix CFLAGS="${flags[*]}" ./Configure mingw64 --cross-compile-prefix=$triple- --prefix=/ --openssldir=/ssl --libdir=lib \
+  sed -i "s|^\\\$cflags = .*|\\\$cflags = 'compiler: ${cc##*/}';|" util/mkbuildinf.pl # the flags name folders of this machine
+  openssl_configured --prefix=/ --openssldir=/ssl --libdir=lib \
     no-shared no-tests no-module no-legacy no-engine no-dso no-comp no-async
   make -j"$(nproc)" build_generated
   make -j"$(nproc)" libcrypto.a libssl.a
 ) >openssl.log 2>&1 || failed openssl
 cp openssl/lib{crypto,ssl}.a "$out/lib"
 cp -r openssl/include/openssl "$out/include"
-described libcrypto 3.0 "" "-lcrypto -lws2_32 -lgdi32 -lcrypt32"
+described libcrypto 3.0 "" "-lcrypto $openssl_libraries"
 described libssl 3.0 "" -lssl libcrypto
 fetch curl
 mapfile -t options < <(grep -v '^#' "$here/http_only.txt")
 for variant in 99_nss 90_gnutls; do patch -s -R -p1 -d curl <"curl/debian/patches/$variant.patch"; done # of other packages
-by_configure curl "${options[@]}" --without-openssl --with-schannel --with-zlib="$out" --disable-shared --enable-static
-described libcurl 7.88.1 -DCURL_STATICLIB "-lcurl -lws2_32 -lbcrypt -lcrypt32 -ladvapi32" zlib
+curl_prepared curl
+by_configure curl "${options[@]}" "${curl_options[@]}" --with-zlib="$out" --disable-shared --enable-static
+described libcurl 7.88.1 -DCURL_STATICLIB "-lcurl $curl_libraries" "$curl_requires"
 
 # Boost's headers alone are used. They name no system: those of this machine serve.
-ln -s /usr/include/boost "$out/include/boost"
+ln -sfn /usr/include/boost "$out/include/boost"
 
 rm -rf "$work"
 echo "$lock" >"$out/complete"
