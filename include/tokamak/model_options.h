@@ -40,6 +40,8 @@ struct ModelOptions {
   std::string quantize = {};  // q8 or q4: pack matrices of floats while loading
   uint64_t image_pixels = 0;  // most of an image, to which larger ones are made smaller, 1 << 20
                               // for example; 0: the model is opened for text only
+  /// The file of a GGUF model's tower of images, mmproj-*.gguf; "": one that lies beside it.
+  std::string projector = {};
   /// Every seed gives the same tokens whatever else the model does at the time, at half of the
   /// speed for many sequences and less for few.
   bool batch_invariant = false;

@@ -44,6 +44,8 @@ export interface OpenOptions extends PullOptions {
   pooling?: "mean" | "last" | "cls";
   /** How large images are read, where the model sees: larger ones are made smaller. 0, unless given: text only. */
   megapixels?: number;
+  /** The file of a GGUF model's tower of images; unless given, `mmproj-*.gguf` beside it. */
+  projector?: string;
   /** Every seed gives the same tokens whatever else the model does at the time. */
   batchInvariant?: boolean;
   /** Tokens that are guessed: off, auto, lookup[:N] or draft[:N]. */

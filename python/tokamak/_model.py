@@ -244,8 +244,8 @@ def _is_missing(model: str) -> bool:
 def open(model: Union[str, PathLike] = "", *, pull_missing: bool = True, backend: str = "auto", device: Optional[int] = None,
          gpus: Sequence[int] = (), threads: Optional[int] = None, context: Optional[int] = None, sequences: Optional[int] = None,
          cache_tokens: Optional[int] = None, memory: str = "", kv: str = "auto", quantize: str = "",
-         image_pixels: int = 0, batch_invariant: bool = False, speculate: str = "", draft: str = "",
-         adapters: Sequence[str] = (), pooling: str = "", on_progress: Optional[OnProgress] = None,
+         image_pixels: int = 0, projector: Union[str, PathLike] = "", batch_invariant: bool = False, speculate: str = "",
+         draft: str = "", adapters: Sequence[str] = (), pooling: str = "", on_progress: Optional[OnProgress] = None,
          on_notice: Optional[Callable[[str], object]] = None) -> Model:
     """Opens a model: a folder, a .gguf file or org/name in the Hugging Face cache; "": the built-in one.
 
@@ -273,8 +273,8 @@ def open(model: Union[str, PathLike] = "", *, pull_missing: bool = True, backend
     on_load = c.Progress(progress)
     options = {"model": name, "backend": backend, "device": device, "gpus": [str(gpu) for gpu in gpus], "threads": threads,
                "context": context, "sequences": sequences, "cache_tokens": cache_tokens, "memory": memory, "kv": kv, "quantize": quantize,
-               "image_pixels": image_pixels, "batch_invariant": batch_invariant, "speculate": speculate, "draft": draft,
-               "adapter": adapters, "pooling": pooling}
+               "image_pixels": image_pixels, "projector": os.fspath(projector), "batch_invariant": batch_invariant,
+               "speculate": speculate, "draft": draft, "adapter": adapters, "pooling": pooling}
     with Options("options", options) as handle:
         own.options_on_progress(handle, on_load, None)
         if on_notice is not None:

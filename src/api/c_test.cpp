@@ -196,12 +196,11 @@ TEST_F(C, TakesImagesOfMessages) {
 TEST_F(C, ErrorsAreHandles) {
   tokamak_error* error = nullptr;
   EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
-  EXPECT_EQ(
-      said(error),
-      "There is no option \"colour\", but model, backend, device, gpus, threads, "
-      "context, sequences, cache_tokens, memory, kv, quantize, image_pixels, batch_invariant, "
-      "speculate, draft, "
-      "pooling, adapter, has_thread.");
+  EXPECT_EQ(said(error),
+            "There is no option \"colour\", but model, backend, device, gpus, threads, "
+            "context, sequences, cache_tokens, memory, kv, quantize, image_pixels, projector, "
+            "batch_invariant, speculate, draft, "
+            "pooling, adapter, has_thread.");
   EXPECT_FALSE(tokamak_options_set(options, "context", "-1", &error));
   EXPECT_EQ(said(error), "context is \"-1\", expected a whole number that is not negative.");
   EXPECT_TRUE(tokamak_options_set(options, "gpus", "0,1", &error));

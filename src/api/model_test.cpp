@@ -376,6 +376,17 @@ std::string image_file(const std::string& name) {
   return TOKAMAK_TEST_DATA "/images/" + name;
 }
 
+TEST(ModelImages, NeedATowerWhereAFileIsNamed) {
+  ModelOptions options = small();
+  options.model = TOKAMAK_TEST_DATA "/gguf/llama-q4_0.gguf";
+  options.projector = options.model;
+  const auto model = Model::open(options);
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().message.find("expected \"clip\": the file of a tower of images"),
+            std::string::npos)
+      << model.error().message;
+}
+
 TEST(ModelImages, GiveTheTokensThatAnEngineGivesAlone) {
   Model model = open(with_images());
   const auto alone = Engine::open({.model = with_images().model,

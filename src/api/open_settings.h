@@ -21,6 +21,7 @@ void visit_open_options(const Visit& visit, Options&... options) {
   visit("kv", options.kv...);
   visit("quantize", options.quantize...);
   visit("image_pixels", options.image_pixels...);
+  visit("projector", options.projector...);
   visit("batch_invariant", options.batch_invariant...);
   visit("speculate", options.speculate...);
   visit("draft", options.draft...);
