@@ -88,7 +88,12 @@ struct VisionBatch : testing::TestWithParam<ModelSetups::value_type> {
       const size_t place = number % (chats().size() + kTexts);
       SCOPED_TRACE(number);
       if (place < chats().size()) {
-        EXPECT_EQ(generation.ids, ids_of(*chats()[place].find("greedy")->find("ids")));
+        // What is recorded ends before a token that stands for an image.
+        const std::vector<uint32_t> recorded = ids_of(*chats()[place].find("greedy")->find("ids"));
+        std::vector<uint32_t> ids = generation.ids;
+        ASSERT_FALSE(recorded.empty());
+        if (recorded.size() < kTokens) ids.resize(recorded.size());
+        EXPECT_EQ(ids, recorded);
       } else if (setup.name == "cpu") {  // elsewhere a choice may turn
         EXPECT_EQ(generation.ids, texts.at(number).ids);
       }

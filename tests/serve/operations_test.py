@@ -163,6 +163,8 @@ class Operations(unittest.TestCase):
             tiny_model.write(path, max_position_embeddings=8192)
             said = "note: The context of long is 4096 of the 8192 positions"
             with Server(path, "--log", "off", is_tiny=False) as server:
+                self.assertNotIn("The context of", server.wait_logged("Try:"))
+            with Server(path, "--log", "off", "--max-memory", "8MiB", is_tiny=False) as server:
                 self.assertIn(said, server.wait_logged("Try:"))
             with Server(path, "--log", "off", "--context", 512, is_tiny=False) as server:
                 self.assertNotIn("The context of", server.wait_logged("Try:"))

@@ -166,7 +166,7 @@ void qwen3_tower(TowerFields& f) {
   const Json* const is_tapped = f.reader.find(f.key("is_deepstack_layers"));
   if (is_tapped != nullptr && is_tapped->is_array()) {
     for (size_t i = 0; i < is_tapped->as_array().size(); ++i) {
-      if (is_true(is_tapped->as_array()[i])) tapped.emplace_back(i);
+      if (is_true(is_tapped->as_array()[i])) tapped.emplace_back(uint64_t{i});
     }
   }
   f.vision.set("deepstack_visual_indexes", std::move(tapped));
