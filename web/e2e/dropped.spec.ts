@@ -31,12 +31,15 @@ async function choose(page: Page, button: string, files: string | string[]): Pro
   if (await page.locator(".sheet").isHidden()) await page.locator(".chip").press("Enter");
   // On a busy machine Chromium was seen to lose the files of a chooser; choosing again gives them.
   await expect(async () => {
-    const chooser = page.waitForEvent("filechooser", { timeout: 5000 });
+    const chooser = page.waitForEvent("filechooser", { timeout: 20000 });
     await page.getByLabel(button).focus();
     await page.keyboard.press("Enter");
-    await (await chooser).setFiles(files, { timeout: 5000 });
+    await (await chooser).setFiles(files, { timeout: 20000 });
   }).toPass();
 }
+
+// A chooser whose files are lost may hold up those after it, too: then a new page is begun with.
+test.describe.configure({ retries: 2, timeout: 120000 });
 
 for (const name of ["chat", "inspect"]) {
   test(`${name}: a folder and a .gguf file, by mouse and by keyboard`, async ({ open }) => {
