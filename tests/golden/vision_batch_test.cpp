@@ -88,7 +88,7 @@ struct VisionBatch : testing::TestWithParam<ModelSetups::value_type> {
       const size_t place = number % (chats().size() + kTexts);
       SCOPED_TRACE(number);
       if (place < chats().size()) {
-        // What is recorded ends before a token that stands for an image.
+        // The record ends before a token that stands for an image.
         const std::vector<uint32_t> recorded = ids_of(*chats()[place].find("greedy")->find("ids"));
         std::vector<uint32_t> ids = generation.ids;
         ASSERT_FALSE(recorded.empty());
