@@ -246,12 +246,11 @@ Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceIn
     return all;
   };
   TOK_TRY(Compiled compiled, compile_all(options));
-  TOK_TRY(const std::optional<uint32_t> longer, longer_context(compiled, device, options));
+  TOK_TRY(const std::optional<OpenCache> longer, longer_context(compiled, device, options));
   if (longer) {
-    // One sequence may have all of it; together they have what they would have had, or that.
     OpenOptions roomy = options;
-    roomy.context = *longer;
-    roomy.cache_tokens = std::max(*longer, options.sequences * compiled.context);
+    roomy.context = longer->context;
+    roomy.cache_tokens = longer->positions;
     return compile_all(roomy);
   }
   const auto positions = smaller_cache(compiled, device, options);

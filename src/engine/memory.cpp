@@ -89,6 +89,13 @@ std::string draft_text(uint64_t bytes) {
   return bytes == 0 ? "" : fmt::format(", and {} for the draft model", bytes_text(bytes));
 }
 
+/// The pool whose pages are those of the draft model, too.
+CachePool all_pool(const Engine::Compiled& compiled) {
+  CachePool pool = cache_pool(compiled.main.plan);
+  pool.page_bytes += compiled.draft.page_bytes;
+  return pool;
+}
+
 /// Pages that there have to be.
 uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& options) {
   const CachePool pool = cache_pool(compiled.main.plan);
@@ -144,45 +151,47 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
   const Footprint needed = footprint(compiled.main.plan);
   const uint64_t all = needed_bytes(compiled);
   if (!limit || all <= *limit) return std::nullopt;
-  const CachePool pool = cache_pool(compiled.main.plan);
-  const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
+  const CachePool pool = all_pool(compiled);
   const uint64_t least = least_pages(compiled, options);
-  const uint64_t without = all - pool.pages * page_bytes;
+  const uint64_t without = all - pool.pages * pool.page_bytes;
   const uint64_t room = *limit > without ? *limit - without : 0;
-  if (pool.pages > least && room >= least * page_bytes) {
-    return uint32_t(std::min(room / page_bytes, pool.pages) * kPageTokens);
+  if (pool.pages > least && room >= least * pool.page_bytes) {
+    return uint32_t(std::min(room / pool.page_bytes, pool.pages) * kPageTokens);
   }
-  const uint64_t states = needed.states - (pool.pages - least) * pool.page_bytes;
+  const uint64_t own_page = pool.page_bytes - compiled.draft.page_bytes;
+  const uint64_t states = needed.states - (pool.pages - least) * own_page;
   return fail(
       ErrorCode::kOutOfMemory,
       "The model needs {}: {} of weights and tables, {} of KV cache ({}) and states for {} "
       "positions, {}{} for steps of {} tokens{}; {}. A smaller context or chunk needs less, and so "
       "do kv q8 and weights of floats that are quantized (quantize q8 or q4); memory "
       "(--max-memory) sets the limit.{}",
-      bytes_text(without + least * page_bytes), bytes_text(needed.constants), bytes_text(states),
-      cache_type(compiled.main.plan),
+      bytes_text(without + least * pool.page_bytes), bytes_text(needed.constants),
+      bytes_text(states), cache_type(compiled.main.plan),
       options.cache_tokens != 0 ? least * kPageTokens : compiled.context, tower_text(compiled),
       bytes_text(needed.activations + needed.other), compiled.main.plan.chunk(),
       draft_text(compiled.draft.bytes + least * compiled.draft.page_bytes),
       limit_text(*limit, options, device), more_gpus_text(device));
 }
 
-Result<std::optional<uint32_t>> longer_context(const Engine::Compiled& compiled,
-                                               const DeviceInfo& device,
-                                               const OpenOptions& options) {
+Result<std::optional<OpenCache>> longer_context(const Engine::Compiled& compiled,
+                                                const DeviceInfo& device,
+                                                const OpenOptions& options) {
   const bool is_open = options.context == 0 && options.cache_tokens == 0 && !options.all_logits;
   const uint32_t most = std::min(compiled.facts.max_context, kLongestDefaultContext);
   if (!is_open || !compiled.gives_text() || most <= compiled.context) return std::nullopt;
   TOK_TRY(std::optional<uint64_t> limit, memory_limit(options, device));
   // On the CPU nothing limits it, and yet a cache takes what others could have.
   if (!limit && options.free_memory != 0) limit = share_of(options.free_memory, kDefaultPercent);
-  const CachePool pool = cache_pool(compiled.main.plan);
-  const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
-  const uint64_t beside = needed_bytes(compiled) - pool.pages * page_bytes;
+  const CachePool pool = all_pool(compiled);
+  const uint64_t beside = needed_bytes(compiled) - pool.pages * pool.page_bytes;
   if (!limit || beside >= *limit) return std::nullopt;
-  const uint64_t pages = (*limit - beside) / 2 / std::max<uint64_t>(page_bytes, 1);
+  const uint64_t pages = (*limit - beside) / std::max<uint64_t>(pool.page_bytes, 1);
   for (uint32_t context = most; context > compiled.context; context /= 2) {
-    if (ceil_div(context, kPageTokens) <= pages) return context;
+    const uint64_t own_pages = ceil_div(context, kPageTokens);
+    if (own_pages > pages / 2) continue;
+    const uint64_t shared = std::min(std::max(own_pages, pool.pages), pages);
+    return OpenCache{context, uint32_t(shared * kPageTokens)};
   }
   return std::nullopt;
 }
@@ -200,9 +209,8 @@ uint64_t needed_bytes(const Engine::Compiled& compiled) {
 }
 
 uint64_t least_bytes(const Engine::Compiled& compiled, const OpenOptions& options) {
-  const CachePool pool = cache_pool(compiled.main.plan);
-  const uint64_t page_bytes = pool.page_bytes + compiled.draft.page_bytes;
-  return needed_bytes(compiled) - (pool.pages - least_pages(compiled, options)) * page_bytes;
+  const CachePool pool = all_pool(compiled);
+  return needed_bytes(compiled) - (pool.pages - least_pages(compiled, options)) * pool.page_bytes;
 }
 
 bool reads_host_memory(const DeviceInfo& device) {

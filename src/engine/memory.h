@@ -28,12 +28,17 @@ Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const D
 Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
                                               const DeviceInfo& device, const OpenOptions& options);
 
-/// The context of text that a model has instead where `options` leave it open: what it was made
-/// for, up to kLongestDefaultContext, as far as half of the memory that is free beside it has room
-/// for it. Nothing where that is what it has, or it is not known what is free.
-Result<std::optional<uint32_t>> longer_context(const Engine::Compiled& compiled,
-                                               const DeviceInfo& device,
-                                               const OpenOptions& options);
+/// Positions of one sequence, and of all together.
+struct OpenCache {
+  uint32_t context = 0, positions = 0;
+};
+/// The cache that a text model has instead where `options` leave it open: a context that it was
+/// made for, up to kLongestDefaultContext, as far as half of the memory that is free beside it has
+/// room for it; together as many positions as before, or that context, within all of that memory.
+/// Nothing where its context is that already, or it is not known what is free.
+Result<std::optional<OpenCache>> longer_context(const Engine::Compiled& compiled,
+                                                const DeviceInfo& device,
+                                                const OpenOptions& options);
 
 /// Bytes that the tower of a model for images takes beside its plan, and its draft model; 0 where
 /// there is none.

@@ -106,6 +106,12 @@ TEST_F(MemoryPlan, AContextThatIsLeftOpenIsAsLongAsThereIsRoomFor) {
   const uint64_t half = 20000 / kPageTokens * pool.page_bytes;
   const Engine::Compiled between = compiled_for((beside + 2 * half) * 100 / 90);
   EXPECT_EQ(between.context, kLongestDefaultContext / 2);
+  // More sequences than would have 4,096 positions each share what there is room for.
+  options.sequences = 64;
+  const Engine::Compiled shared = compiled_for((beside + 2 * half) * 100 / 90);
+  EXPECT_GT(shared.context, kDefaultContext);
+  EXPECT_LE(cache_pool(shared.main.plan).pages, 2 * half / pool.page_bytes);
+  options.sequences = 8;
   // A number of somebody's is kept, and a model that was made for less has that.
   options.context = 64;
   EXPECT_EQ(compiled_for(uint64_t{1} << 40).context, 64u);
