@@ -2,7 +2,6 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/kernel.h"
@@ -49,11 +48,11 @@ inline const char* bias_source(const Problem& p) {
   return bias_operand(p) ? "experts/bias.wgsl" : "experts/no_bias.wgsl";
 }
 
-inline std::vector<Constant> bias_constants(const Problem& p) {
+inline void add_bias(Launch& launch, const Problem& p) {
   const auto operand = bias_operand(p);
-  if (!operand) return {};
-  const ExpertProductSizes s = expert_sizes(p);
-  return {{"BIAS_INPUT", 1 + *operand}, {"BIAS_ROWS", s.rows}};  // the binding, and those of one
+  if (!operand) return;
+  launch.constants.push_back({"BIAS_INPUT", 1 + *operand});  // its binding
+  launch.constants.push_back({"BIAS_ROWS", expert_sizes(p).rows});
 }
 
 /// The text of what two products of the gated half become.
@@ -62,13 +61,12 @@ inline const char* gate_source(const Problem& p) {
   return glu != nullptr && glu->limit > 0 ? "experts/limited_gate.wgsl" : "experts/plain_gate.wgsl";
 }
 
-inline std::vector<Constant> gate_constants(const Problem& p) {
+inline void add_gate(Launch& launch, const Problem& p) {
   const auto* glu = std::get_if<ExpertGlu>(p.op);
-  std::vector<Constant> constants = {
-      {"GLU", glu != nullptr ? 1u : 0u},
-      activation_constant(glu != nullptr ? glu->activation : Activation::kIdentity)};
-  if (glu != nullptr && glu->limit > 0) constants.push_back({"LIMIT", glu->limit});
-  return constants;
+  const Activation activation = glu != nullptr ? glu->activation : Activation::kIdentity;
+  launch.constants.push_back({"GLU", glu != nullptr ? 1u : 0u});
+  launch.constants.push_back(activation_constant(activation));
+  if (glu != nullptr && glu->limit > 0) launch.constants.push_back({"LIMIT", glu->limit});
 }
 
 /// For kernels that read eight weights at once.

@@ -186,13 +186,6 @@ Launch route_launch(const Problem& p, const DeviceInfo&) {
 
 // expert_linear
 
-/// The launch with the constants of its biases and of its gate.
-Launch with_results(const Problem& p, Launch launch) {
-  for (const Constant& constant : bias_constants(p)) launch.constants.push_back(constant);
-  for (const Constant& constant : gate_constants(p)) launch.constants.push_back(constant);
-  return launch;
-}
-
 /// The weights of an expert are read again for each slot that chose it: it takes so few slots that
 /// most have an expert of their own.
 std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
@@ -219,7 +212,9 @@ Launch matvec(const Problem& p, const DeviceInfo&) {
           kSubgroups, {kActivationSource, gate_source(p), bias_source(p), "experts/results.wgsl",
                        "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
       .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}, .z = per_row(p)}};
-  return with_codec(wide_codec(p.inputs[1]), with_results(p, std::move(launch)));
+  add_bias(launch, p);
+  add_gate(launch, p);
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 
 // Products that take one expert per workgroup.
@@ -244,7 +239,9 @@ Launch grouped(const Problem& p, uint32_t threads, uint32_t tile_rows, uint32_t 
                 .sources = std::move(sources),
                 .grid = {.x = {ceil_div(s.rows, tile_rows)}, .y = {s.held}, .z = {1, tokens}}};
   if (bias_operand(p)) launch.constants.push_back({"EXPERTS", s.experts});
-  return with_codec(wide_codec(p.inputs[1]), with_results(p, std::move(launch)));
+  add_bias(launch, p);
+  add_gate(launch, p);
+  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 
 std::string grouped_refuses(const Problem& p, const DeviceInfo&) {
@@ -303,7 +300,7 @@ Launch any(const Problem& p, const DeviceInfo&) {
                                  {"X_ROWS", s.x_rows}},
                    .sources = with_reduction(false, {bias_source(p), "experts/any.wgsl"}),
                    .grid = {.x = {s.out}, .y = {s.top_k}, .z = per_row(p)}};
-  for (const Constant& constant : bias_constants(p)) launch.constants.push_back(constant);
+  add_bias(launch, p);
   return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 

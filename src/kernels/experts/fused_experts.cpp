@@ -88,7 +88,7 @@ Launch launch(const Problem& p, uint32_t threads, std::vector<std::string> sourc
                                {"OUT", s.out}},
                  .sources = std::move(sources),
                  .grid = grid};
-  for (const Constant& constant : bias_constants(p)) made.constants.push_back(constant);
+  add_bias(made, p);
   return with_codec(wide_codec(p.inputs[1]), std::move(made));
 }
 
@@ -104,7 +104,7 @@ Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
                       "experts/matvec.wgsl"}),
       {.x = {ceil_div(s.out, 2u)}, .y = {s.top_k}});
   made.constants.insert(made.constants.end(), {{"X_ROWS", 1u}, {"TOP_K", s.top_k}});
-  for (const Constant& constant : gate_constants(p)) made.constants.push_back(constant);
+  add_gate(made, p);
   if (op.norm) made.constants.push_back({"EPS", op.eps});
   return made;
 }
