@@ -21,4 +21,9 @@ std::string cache_folder(std::string_view purpose);
 /// yet.
 std::string data_folder();
 
+/// This program's folders where the system's programs have theirs, for the two above; "" when they
+/// are not known.
+std::string usual_cache_folder();
+std::string usual_data_folder();
+
 }  // namespace tokamak

@@ -41,19 +41,12 @@ std::string library_folder() {
   return failed || path == program() ? "" : path.parent_path().string();
 }
 
-std::string cache_folder(std::string_view purpose) {
-  std::string folder = environment_variable("TOKAMAK_CACHE_DIR");
-  if (const std::string xdg = environment_variable("XDG_CACHE_HOME");
-      folder.empty() && !xdg.empty()) {
-    folder = xdg + "/tokamak";
-  }
-  if (folder.empty()) folder = library_of_user("Caches");
-  return folder.empty() ? "" : folder.append("/").append(purpose);
+std::string usual_cache_folder() {
+  return library_of_user("Caches");
 }
 
-std::string data_folder() {
-  const std::string xdg = environment_variable("XDG_DATA_HOME");
-  return xdg.empty() ? library_of_user("Application Support") : xdg + "/tokamak";
+std::string usual_data_folder() {
+  return library_of_user("Application Support");
 }
 
 }  // namespace tokamak

@@ -27,22 +27,12 @@ std::string library_folder() {
   return failed ? "" : path.parent_path().string();
 }
 
-std::string cache_folder(std::string_view purpose) {
-  std::string folder;
-  if (const std::string own = environment_variable("TOKAMAK_CACHE_DIR"); !own.empty()) {
-    folder = own;
-  } else if (const std::string xdg = environment_variable("XDG_CACHE_HOME"); !xdg.empty()) {
-    folder = xdg + "/tokamak";
-  } else if (const std::string home = environment_variable("HOME"); !home.empty()) {
-    folder = home + "/.cache/tokamak";
-  }
-  return folder.empty() ? "" : folder.append("/").append(purpose);
+std::string usual_cache_folder() {
+  const std::string home = environment_variable("HOME");
+  return home.empty() ? "" : home + "/.cache/tokamak";
 }
 
-std::string data_folder() {
-  if (const std::string xdg = environment_variable("XDG_DATA_HOME"); !xdg.empty()) {
-    return xdg + "/tokamak";
-  }
+std::string usual_data_folder() {
   const std::string home = environment_variable("HOME");
   return home.empty() ? "" : home + "/.local/share/tokamak";
 }

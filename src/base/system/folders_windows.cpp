@@ -35,19 +35,12 @@ std::string library_folder() {
   return own == ::GetModuleHandleW(nullptr) ? "" : folder_of(own);
 }
 
-std::string cache_folder(std::string_view purpose) {
-  std::string folder = environment_variable("TOKAMAK_CACHE_DIR");
-  if (const std::string xdg = environment_variable("XDG_CACHE_HOME");
-      folder.empty() && !xdg.empty()) {
-    folder = xdg + "/tokamak";
-  }
-  if (folder.empty()) folder = local_folder("cache");
-  return folder.empty() ? "" : folder.append("/").append(purpose);
+std::string usual_cache_folder() {
+  return local_folder("cache");
 }
 
-std::string data_folder() {
-  const std::string xdg = environment_variable("XDG_DATA_HOME");
-  return xdg.empty() ? local_folder("data") : xdg + "/tokamak";
+std::string usual_data_folder() {
+  return local_folder("data");
 }
 
 }  // namespace tokamak
