@@ -4,8 +4,6 @@ bin/tokamak, lib/tokamak with the libraries that may be replaced, share, and the
 be moved. Nothing here is changed after the linker wrote it: its signature would be wrong.
 """
 
-import json
-import os
 import pathlib
 import re
 import shutil
@@ -58,11 +56,7 @@ def write_licences(folder, libraries, sysroot, target, version):
         shutil.copy(target.copyright_of(package), licences / f"{name}.txt")
     dawn = re.search(r"set\(_dawn_header_package (\S+) (\S+)", (target.root / "cmake" / "Dawn.cmake").read_text(encoding="utf-8"))
     lines.append(("tokamak", "dawn", f"{dawn.group(1)}-{dawn.group(2)}"))
-    width = max(len(line[0]) for line in lines)
-    (docs / "versions.txt").write_text(
-        "".join(f"{file:{width}}  {source} {number}\n" for file, source, number in sorted(lines)), encoding="utf-8")
-    bill = sbom.document(folder.name, version, lines, int(os.environ["SOURCE_DATE_EPOCH"]))
-    (docs / "sbom.spdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
+    sbom.write(docs, folder.name, version, lines)
 
 
 def check(folder, own_paths):

@@ -1,6 +1,8 @@
 """A bill of materials of the portable folder in SPDX 2.3: everything inside, with versions and where it is from."""
 
 import datetime
+import json
+import os
 import re
 import urllib.parse
 
@@ -36,3 +38,12 @@ def document(name, version, parts, moment):
             *({"spdxElementId": identifier("tokamak"), "relationshipType": "CONTAINS", "relatedSpdxElement": identifier(source)}
               for source in sorted(inside))],
     }
+
+
+def write(folder, name, version, parts):
+    """Writes versions.txt and sbom.spdx.json; the moment is SOURCE_DATE_EPOCH."""
+    width = max(len(part[0]) for part in parts)
+    (folder / "versions.txt").write_text(
+        "".join(f"{file:{width}}  {source} {source_version}\n" for file, source, source_version in sorted(parts)), encoding="utf-8")
+    bill = document(name, version, parts, int(os.environ["SOURCE_DATE_EPOCH"]))
+    (folder / "sbom.spdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")

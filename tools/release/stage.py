@@ -4,7 +4,6 @@ bin/tokamak, lib/libtokamak.so.0, lib/tokamak (Dawn, libraries, the addon of Nod
 that a program which has other versions of them loaded, such as Python, keeps its own and ours keeps ours.
 """
 
-import json
 import os
 import pathlib
 import re
@@ -114,11 +113,7 @@ class Stage:
         revision = re.search(r"set\(TOKAMAK_DAWN_VERSION (\w+)\)",
                              (self.target.root / "cmake" / "Dawn.cmake").read_text(encoding="utf-8")).group(1)
         lines.append((DAWN, "dawn", revision))
-        width = max(len(line[0]) for line in lines)
-        (docs / "versions.txt").write_text(
-            "".join(f"{file:{width}}  {source} {version}\n" for file, source, version in sorted(lines)), encoding="utf-8")
-        bill = sbom.document(self.folder.name, self.version, lines, int(os.environ["SOURCE_DATE_EPOCH"]))
-        (docs / "sbom.spdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
+        sbom.write(docs, self.folder.name, self.version, lines)
 
     def check(self):
         """Raises Problem unless the folder runs on any system with that C library, wherever it lies."""

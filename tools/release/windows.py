@@ -3,7 +3,6 @@
 tokamak.exe, the DLLs that it needs and Windows lacks, models, licenses. The folder may be moved.
 """
 
-import json
 import os
 import pathlib
 import re
@@ -72,11 +71,7 @@ def write_licences(folder, libraries, target, version):
         name, package_version = target.installed(package)
         lines.append(("tokamak.exe", name, package_version))
         shutil.copy(target.copyright_of(package), licences / f"{name}.txt")
-    width = max(len(line[0]) for line in lines)
-    (folder / "versions.txt").write_text(
-        "".join(f"{file:{width}}  {source} {source_version}\n" for file, source, source_version in sorted(lines)), encoding="utf-8")
-    bill = sbom.document(folder.name, version, lines, int(os.environ["SOURCE_DATE_EPOCH"]))
-    (folder / "sbom.spdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
+    sbom.write(folder, folder.name, version, lines)
 
 
 def check(folder, own_paths):
