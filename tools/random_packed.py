@@ -3,6 +3,7 @@ MLX's affine packing of 4 bits in groups of 64. Every matrix is packed but those
 keeps, too; norms and biases stay floats."""
 import math
 import random
+import re
 import struct
 import zlib
 
@@ -23,6 +24,8 @@ LAYER_NAMES = {
     "self_attn.qkv_proj": "attn_qkv", "post_attention_layernorm": "ffn_norm",
     "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
     "mlp.gate_up_proj": "ffn_up",
+    "mlp.gate": "ffn_gate_inp", "mlp.experts.gate_proj": "ffn_gate_exps",
+    "mlp.experts.up_proj": "ffn_up_exps", "mlp.experts.down_proj": "ffn_down_exps",
 }
 GEMMA_NAMES = {"post_attention_layernorm": "post_attention_norm",
                "pre_feedforward_layernorm": "ffn_norm",
@@ -36,8 +39,11 @@ MODEL_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", 
                "model.per_layer_model_projection": "per_layer_model_proj",
                "model.per_layer_projection_norm": "per_layer_proj_norm"}
 WIDTHS = {"f32": 4, "bf16": 2}
-KEPT = {"per_layer_model_proj.weight": "bf16"}  # llama-quant.cpp, tensor_allows_quantization
-GGUF_ARCHITECTURES = ("gemma3", "gemma4", "llama", "phi3", "qwen2", "qwen3")
+# llama-quant.cpp, tensor_allows_quantization; its routers are floats, too.
+KEPT = {"per_layer_model_proj.weight": "bf16", "ffn_gate_inp.weight": "f32"}
+# The names of architectures in GGUF where the tool has others.
+GGUF_NAMES = {"qwen3_moe": "qwen3moe"}
+GGUF_ARCHITECTURES = ("gemma3", "gemma4", "llama", "phi3", "qwen2", "qwen3", "qwen3_moe")
 STILL = 1e30  # divides the frequencies of pairs that do not turn
 
 
@@ -189,7 +195,7 @@ def gemma4_keys(model):
 
 
 def metadata(model, packing):
-    arch = model["arch"]
+    arch = GGUF_NAMES.get(model["arch"], model["arch"])
     keys = {"context_length": model["context"], "embedding_length": model["hidden"],
             "block_count": model["layers"], "feed_forward_length": model["ffn"],
             "attention.head_count": model["heads"], "attention.head_count_kv": model["kv_heads"],
@@ -200,6 +206,9 @@ def metadata(model, packing):
         keys["attention.sliding_window"] = model["window"] or model["context"]
     if arch == "gemma4":
         keys.update(gemma4_keys(model))
+    if model["experts"]:
+        keys.update({"expert_count": model["experts"], "expert_used_count": model["top_k"],
+                     "expert_feed_forward_length": model["expert_ffn"]})
     return {"general.architecture": arch, "general.name": "random",
             "general.file_type": FILE_TYPES[packing],
             **{f"{arch}.{key}": value for key, value in keys.items()}, **vocabulary(model)}
@@ -247,16 +256,28 @@ def block_pool(seed, packing, deviation):
     return Repeated(blocks, 2 + width)
 
 
+def stacked(rows):
+    """The rows, with the matrices of a layer's experts as one each, with their number in front of its shape."""
+    others, experts = [], {}
+    for name, shape, *rest in rows:
+        one = re.sub(r"(\.experts)\.\d+\.", r"\1.", name)
+        if one == name:
+            others.append((name, shape, *rest))
+        else:
+            experts.setdefault(one, []).append((shape, *rest))
+    return others + [(name, [len(all_), *all_[0][0]], *all_[0][1:]) for name, all_ in experts.items()]
+
+
 def gguf_tensors(model, rows, floats, packing):
     """-> [(name, type, shape, bytes, write)]"""
     tensors, pools, seed = [], {}, floats["f32"].seed
-    for row in rows:
-        name, shape, mean, deviation = row
+    for name, shape, mean, deviation in stacked(rows):
         new_name = gguf_name(name, model["arch"])
-        if not is_matrix(row) or new_name in KEPT:
+        kept = KEPT.get(new_name.split(".", 2)[-1] if new_name.startswith("blk.") else new_name)
+        if kept or len(shape) < 2 or not name.endswith(".weight"):
             if model["arch"] == "gemma3" and name.endswith("norm.weight"):
                 mean += 1.0  # stored with their 1
-            dtype = KEPT.get(new_name, "f32")
+            dtype = kept or "f32"
             tensors.append((new_name, dtype, shape, WIDTHS[dtype] * math.prod(shape),
                             lambda out, a=(name, math.prod(shape), mean, deviation), dtype=dtype:
                             floats[dtype].write(out, *a)))
@@ -278,8 +299,8 @@ def write_gguf(path, model, rows, floats, packing):
     if model["arch"] not in GGUF_ARCHITECTURES:
         raise SystemExit(f"error: {packing} files are written of {', '.join(GGUF_ARCHITECTURES)}, not "
                          f"of {model['arch']}.")
-    if model["experts"]:
-        raise SystemExit(f"error: {packing} files are written of models without experts.")
+    if model["experts"] and model["arch"] == "gemma4":
+        raise SystemExit(f"error: {packing} files of gemma4 are written without experts.")
     check(rows, packing)
     tensors, entries = gguf_tensors(model, rows, floats, packing), metadata(model, packing)
     with open(path, "wb") as out:

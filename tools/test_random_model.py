@@ -317,6 +317,15 @@ class RandomModel(unittest.TestCase):
                 self.run_tool("--arch", arch, "--packing", "q8_0", "--vocab", "300")
                 self.check_runs(self.out / "model.gguf")
 
+    def test_experts_of_a_gguf_file_are_one_tensor_a_layer(self):
+        self.run_tool("--arch", "qwen3_moe", "--packing", "q4_0", "--vocab", "300", "--layers", "1",
+                      "--hidden", "64", "--experts", "6", "--top-k", "2", "--expert-ffn", "32")
+        file = GgufFile(self.out / "model.gguf")
+        self.assertEqual(file.tensor("blk.0.ffn_down_exps.weight")[1:3], [[32, 64, 6], 2])
+        self.assertEqual(file.tensor("blk.0.ffn_gate_inp.weight")[1:3], [[64, 6], 0])
+        self.assertEqual(file.entries["qwen3moe.expert_count"], (4, struct.pack("<I", 6)))
+        self.check_runs(self.out / "model.gguf")
+
     def test_divisors_of_rope_are_llama_3s(self):
         self.run_tool("--shape", "llama-3.2-1b", "--layers", "1", "--hidden", "64", "--ffn", "64",
                       "--vocab", "300", "--packing", "q4_0")
