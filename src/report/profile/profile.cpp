@@ -5,6 +5,7 @@
 
 #include "base/table.h"
 #include "generate/pages/page_tables.h"
+#include "report/bench/bench.h"
 
 namespace tokamak {
 namespace {
@@ -28,7 +29,11 @@ double median(std::vector<double> values) {
 /// Seconds of each launch: the median over the repetitions.
 Result<std::vector<double>> time_step(Engine& engine, size_t phase, const ProfileOptions& options) {
   TOK_TRY(Session session, engine.start());
-  const std::vector<uint32_t> before(options.depth, 1), tokens(options.tokens, 1);
+  // Of equal tokens all rows would choose the same experts.
+  const std::vector<uint32_t> ids =
+      random_ids(size_t{options.depth} + options.tokens, engine.compiled().facts.vocab);
+  const std::span<const uint32_t> before = std::span(ids).first(options.depth);
+  const std::vector<uint32_t> tokens(ids.begin() + options.depth, ids.end());
   if (options.depth > 0) TOK_TRY(session.feed(before));
   std::vector<Slot> slots;
   if (options.sequences > 0) {
