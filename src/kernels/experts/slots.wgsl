@@ -1,6 +1,7 @@
 // The slots of up to TOKENS tokens that chose an expert, for kernels that take one expert per workgroup
-// and have the input `chosen`. They are in their own order: those of a tile may depend on each other
-// where one is too large for f16, and a step must give the same bits again.
+// and have the input `chosen`. Their order is the same whenever the choices are: those of a tile may
+// depend on each other where one is too large for f16, and a step must give the same bits again.
+// Neighbouring lanes look at neighbouring slots, so that a load of them is one line of memory.
 //
 // Every variable has a multiple of 16 bytes, after which fragments of matrix units may begin.
 var<workgroup> found_slots: array<u32, TOKENS>;
@@ -10,12 +11,10 @@ var<private> own_expert: u32;                  // in this part of the matrix
 
 // REQUIRES: a token's experts differ, so that at most TOKENS slots are found.
 fn find_slots(first_token: u32, expert: u32, lane: u32) -> u32 {
+  let begin = first_token * TOP_K + lane;
   let end = min(first_token + TOKENS, step_rows()) * TOP_K;
-  let each = (end - first_token * TOP_K + THREADS - 1u) / THREADS;
-  let own_begin = min(first_token * TOP_K + lane * each, end);
-  let own_end = min(own_begin + each, end);
   var own = 0u;
-  for (var slot = own_begin; slot < own_end; slot++) {
+  for (var slot = begin; slot < end; slot += THREADS) {
     own += u32(chosen[slot] == expert);
   }
   found_by[lane] = own;
@@ -27,7 +26,7 @@ fn find_slots(first_token: u32, expert: u32, lane: u32) -> u32 {
     workgroupBarrier();
   }
   var place = found_by[lane] - own;
-  for (var slot = own_begin; slot < own_end; slot++) {
+  for (var slot = begin; slot < end; slot += THREADS) {
     if (chosen[slot] == expert) {
       found_slots[min(place, TOKENS - 1u)] = slot;
       place++;
