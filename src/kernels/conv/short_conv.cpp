@@ -41,14 +41,17 @@ void short_conv_reference(const CpuCall& call) {
 }
 
 Launch short_conv_launch(const Problem& problem, const DeviceInfo&) {
-  constexpr uint32_t kTokens = 16;  // of one lane: their inputs stay in the cache
+  constexpr uint32_t kTokens = 16;  // of one lane
+  constexpr uint32_t kAtOnce = 8;
   const uint32_t columns = uint32_t(problem.inputs[1].shape[0]);
   const uint32_t kernel = uint32_t(problem.inputs[1].shape[1]);
   const uint32_t tokens = std::max(kTokens, kernel - 1);
   return {.constants = {{"THREADS", kMapThreads},
                         {"COLUMNS", columns},
                         {"KERNEL", kernel},
+                        {"REACH", kernel - 1},
                         {"TOKENS", tokens},
+                        {"AT_ONCE", std::min(problem.decodes ? 1 : problem.max_tokens, kAtOnce)},
                         {"GATED", uint32_t{problem.as<ShortConv>().gated}},
                         activation_constant(problem.as<ShortConv>().activation)},
           .sources = {kActivationSource, "conv/input.wgsl",
