@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/delta/chunks.h"
 #include "kernels/delta/recurrence.h"
 
 namespace tokamak {
@@ -42,15 +43,28 @@ void gated_delta_reference(const CpuCall& call) {
   }
 }
 
-Launch gated_delta_launch(const Problem& p, const DeviceInfo&) {
+std::vector<Constant> delta_constants(const Problem& p) {
   const auto& op = p.as<GatedDelta>();
-  return recurrence_launch(p, "gated_delta",
-                           {{"KEY_HEADS", op.key_heads},
-                            {"TILED", uint32_t{op.tiled}},
-                            {"NEGATED", uint32_t{op.negated}}});
+  return {{"KEY_HEADS", op.key_heads},
+          {"TILED", uint32_t{op.tiled}},
+          {"NEGATED", uint32_t{op.negated}}};
+}
+
+Launch gated_delta_launch(const Problem& p, const DeviceInfo&) {
+  return recurrence_launch(p, "gated_delta", delta_constants(p));
+}
+
+Launch gated_delta_chunks_launch(const Problem& p, const DeviceInfo&) {
+  return chunks_launch(p, "gated_delta", delta_constants(p));
 }
 
 constexpr KernelVariant kGatedDeltaVariants[] = {
+    {.name = "gated_delta.wgsl.chunks",
+     .op = op_index<GatedDelta>(),
+     .needs = kFragmentFeatures,
+     .refuses = chunks_refuse,
+     .launch = gated_delta_chunks_launch,
+     .rounding = kF16Rounding},
     {.name = "gated_delta.wgsl",
      .op = op_index<GatedDelta>(),
      .refuses = recurrence_refuses,

@@ -37,10 +37,10 @@ inline Launch recurrence_launch(const Problem& p, std::string_view name,
                          {"QUADS", quads},
                          {"TOKENS", tokens},
                          {"LOADERS", std::min(threads / tokens, 16u)}});
-  return {
-      .constants = std::move(own),
-      .sources = {fmt::format("delta/{}.wgsl", name), "delta/recurrence.wgsl", "wgsl/entry.wgsl"},
-      .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}, .z = {1, 0, true}}};
+  return {.constants = std::move(own),
+          .sources = {"delta/rule.wgsl", fmt::format("delta/{}.wgsl", name),
+                      "delta/recurrence.wgsl", "wgsl/entry.wgsl"},
+          .grid = {.x = {ceil_div(dv, cols)}, .y = {heads}, .z = {1, 0, true}}};
 }
 
 }  // namespace tokamak

@@ -1,15 +1,11 @@
-// The state of one head, which each token changes: what the gated delta rule and the selective scan
-// share. COLS columns of the state per workgroup: grid.x are the blocks of columns, grid.y the
+// The state of one head, which each token changes by rule.wgsl, one after the other: what the gated delta rule
+// and the selective scan share. COLS columns of the state per workgroup: grid.x are the blocks of columns, grid.y the
 // heads, grid.z the slots. A lane holds 4 * QUADS rows of one column in registers, PARTS lanes share
-// a column. A kernel adds query_start, key_start and value_start, places in `vectors`, and token_of.
+// a column.
 //
 // Both products of a token with S come from the state before it, so that they meet in one barrier:
 //   d = step (v - seen k^T S)     S' = decay S + k_scale k d^T     y = read q^T S + qk d + skip v
 @group(0) @binding(INPUT_0) var<storage, read> vectors: array<f32>;
-@group(0) @binding(INPUT_1) var<storage, read> numbers: array<f32>;
-@group(0) @binding(INPUT_2) var<storage, read> rates: array<f32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
-@group(0) @binding(OUTPUT_1) var<storage, read_write> state: array<f32>;
 
 const ROW_QUADS = QUADS * PARTS;  // of a staged q or k, zeros after DK
 const THREADS = COLS * PARTS;
@@ -72,28 +68,17 @@ fn stage(first: u32, count: u32, head: u32, column: u32, lane: u32) {
   }
 }
 
-// exp(log_rate) softplus(x). With e = exp(-|x|), softplus(x) = max(x, 0) + log(1 + e), which rounds a
-// small e away; log(1 + e) = 2 artanh(z) with z = e / (2 + e) does not.
-fn decay_rate(log_rate: f32, x: f32) -> f32 {
-  let e = exp(-min(abs(x), 80.0));
-  let z = e / (2.0 + e);
-  let q = z * z;
-  var series = 1.0 / 11.0 + q / 13.0;
-  series = 1.0 / 7.0 + q * (1.0 / 9.0 + q * series);
-  series = 1.0 + q * (1.0 / 3.0 + q * (1.0 / 5.0 + q * series));
-  let log_ratio = 2.0 / (2.0 + e) * series;  // log(1 + e) / e
-  if (x < 0.0) {
-    return exp(clamp(log_rate + x, -80.0, 80.0)) * log_ratio;
-  }
-  return exp(clamp(log_rate, -80.0, 80.0)) * (x + e * log_ratio);
-}
-
 fn describe(t: u32, head: u32, own: u32) {
   var sums = vec3<f32>();
   for (var i = own * LOADERS; i < (own + 1u) * LOADERS; i++) {
     sums += vec3(lane_sums[i], lane_sums[THREADS + i].x);
   }
-  tokens[own] = token_of(t, head, sums.x, sums.y, sums.z);
+  let rule = rule_of(t, head);
+  let decay = exp(rule.log_decay);
+  let q_scale = query_scale(sums.x);
+  let k_scale = key_scale(sums.y);
+  tokens[own] = Token(decay, rule.step, select(0.0, decay * k_scale, CORRECTS == 1u), k_scale, decay * q_scale,
+                      sums.z * q_scale * k_scale, skip_of(head));
 }
 
 fn run(group: vec3<u32>, lane: u32) {

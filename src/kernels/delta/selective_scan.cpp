@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/delta/chunks.h"
 #include "kernels/delta/recurrence.h"
 
 namespace tokamak {
@@ -34,17 +35,30 @@ void selective_scan_reference(const CpuCall& call) {
   }
 }
 
-Launch selective_scan_launch(const Problem& p, const DeviceInfo&) {
+std::vector<Constant> scan_constants(const Problem& p) {
   const auto& op = p.as<SelectiveScan>();
-  return recurrence_launch(p, "selective_scan",
-                           {{"GROUPS", op.groups},
-                            {"NEGATED", uint32_t{op.negated}},
-                            {"DT_FACTOR", op.dt_factor},
-                            {"LOW", op.low},
-                            {"HIGH", op.high}});
+  return {{"GROUPS", op.groups},
+          {"NEGATED", uint32_t{op.negated}},
+          {"DT_FACTOR", op.dt_factor},
+          {"LOW", op.low},
+          {"HIGH", op.high}};
+}
+
+Launch selective_scan_launch(const Problem& p, const DeviceInfo&) {
+  return recurrence_launch(p, "selective_scan", scan_constants(p));
+}
+
+Launch selective_scan_chunks_launch(const Problem& p, const DeviceInfo&) {
+  return chunks_launch(p, "selective_scan", scan_constants(p));
 }
 
 constexpr KernelVariant kSelectiveScanVariants[] = {
+    {.name = "selective_scan.wgsl.chunks",
+     .op = op_index<SelectiveScan>(),
+     .needs = kFragmentFeatures,
+     .refuses = chunks_refuse,
+     .launch = selective_scan_chunks_launch,
+     .rounding = kF16Rounding},
     {.name = "selective_scan.wgsl",
      .op = op_index<SelectiveScan>(),
      .refuses = recurrence_refuses,

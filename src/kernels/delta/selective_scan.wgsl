@@ -1,5 +1,8 @@
-// The selective scan on recurrence.wgsl: its C, B and x are the q, k and v there, which nothing
-// norms, and what the state has of k takes nothing from v. Contract: selective_scan.h.
+// The selective scan: its C, B and x are the q, k and v of rule.wgsl, which nothing norms, and what the state has of k
+// takes nothing from v. Contract: selective_scan.h.
+const CORRECTS = 0u;
+const SKIPS = 1u;
+
 fn query_start(t: u32, head: u32) -> u32 {
   return key_start(t, head) + GROUPS * DK;
 }
@@ -12,8 +15,19 @@ fn value_start(t: u32, head: u32) -> u32 {
   return t * WIDTH + head * DV;
 }
 
-// The token that has those sums of q q, k k and q k.
-fn token_of(t: u32, head: u32, qq: f32, kk: f32, qk: f32) -> Token {
+fn query_scale(squares: f32) -> f32 {
+  return 1.0;
+}
+
+fn key_scale(squares: f32) -> f32 {
+  return 1.0;
+}
+
+fn skip_of(head: u32) -> f32 {
+  return rates[2u * HEADS + head];
+}
+
+fn rule_of(t: u32, head: u32) -> Rule {
   let dt = numbers[(t + 1u) * NUMBERS - HEADS + head];
   var delta = max(decay_rate(0.0, DT_FACTOR * dt + rates[HEADS + head]), LOW);
   if (HIGH > 0.0) {
@@ -23,6 +37,5 @@ fn token_of(t: u32, head: u32, qq: f32, kk: f32, qk: f32) -> Token {
   if (NEGATED == 0u) {
     rate = exp(min(rates[head], 80.0));
   }
-  let decay = exp(-min(rate * delta, 80.0));
-  return Token(decay, delta, 0.0, 1.0, decay, qk, rates[2u * HEADS + head]);
+  return Rule(-min(rate * delta, 80.0), delta);
 }
