@@ -53,4 +53,24 @@ struct PairGlu {
   bool operator==(const PairGlu&) const = default;
 };
 
+/// activation(gate[t, i]) * up[t, first + i] as `type`; with the weights of a norm, up as rms_norm
+/// makes it, each d columns by themselves: d is a power of two from 4 to 128. n, first and the
+/// columns of up are multiples of 8.
+///                                   (gate [T, n], up [T, columns], norm? [d]) -> type [T, n]
+struct GatedHalf {
+  static constexpr std::string_view kName = "gated_half";
+  static constexpr uint32_t kMaxHead = 128;  // whose squares the lanes of a subgroup add up
+  Activation activation = Activation::kSilu;
+  uint32_t first = 0;
+  float eps = 0;
+  Half type = Half::kBf16;
+  static void fields(auto& op, auto&& visit) {
+    visit("activation", op.activation);
+    visit("first", op.first);
+    visit("eps", op.eps);
+    visit("type", op.type);
+  }
+  bool operator==(const GatedHalf&) const = default;
+};
+
 }  // namespace tokamak

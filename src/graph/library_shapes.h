@@ -1,5 +1,7 @@
 // The shape rules of library_ops.h.
 #pragma once
+#include <bit>
+
 #include "graph/library_ops.h"
 #include "graph/sound_shapes.h"
 
@@ -51,6 +53,25 @@ struct LibraryRules : SoundRules {
       return wrong(0, "f32, bf16 or f16[T, a multiple of 16]");
     }
     return {{half_matrix(in[0]->shape[0], in[0]->shape[1] / 2, half_dtype(op.type))}};
+  }
+  Outputs operator()(const GatedHalf& op) const {
+    TOK_TRY(count(2, 3));
+    TOK_TRY(activation(0));
+    TOK_TRY(activation(1));
+    const Dim n = in[0]->shape[1], columns = in[1]->shape[1];
+    if (n % kAligned != 0) return wrong(0, "f32[T, a multiple of 8]");
+    if (columns % kAligned != 0 || op.first % kAligned != 0 || Dim{op.first} + n > columns) {
+      return wrong(
+          1, fmt::format("f32[T, a multiple of 8] with columns {} to {}", op.first, op.first + n));
+    }
+    if (in.size() == 3) {
+      const TensorDesc& norm = *in[2];
+      const bool is_head = norm.shape.size() == 1 && norm.dtype == DType::kF32 &&
+                           norm.shape[0] >= 4 && norm.shape[0] <= Dim{GatedHalf::kMaxHead} &&
+                           std::has_single_bit(uint64_t(norm.shape[0])) && n % norm.shape[0] == 0;
+      if (!is_head) return wrong(2, "f32[a power of two from 4 to 128 that divides the columns]");
+    }
+    return {{half_matrix(in[0]->shape[0], n, half_dtype(op.type))}};
   }
 };
 

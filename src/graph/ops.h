@@ -195,16 +195,15 @@ struct LastRow {
   bool operator==(const LastRow&) const = default;
 };
 
-using Op =
-    std::variant<Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention,
-                 ShortConv, GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum,
-                 ExpertColumns, Columns, GatherColumns, LayerNorm, Activate, AddPositions, FirstRow,
-                 MeanRows, Unfold, GroupNorm, Clamp, Standardize, HalfSnake, CausalConv,
-                 TransposedConv, LastRow, BlockArgmax, NextToken, BlockMaxima, TopKBlocks,
-                 TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv, SplitLinear,
-                 LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
-                 ToHalf, HalfLinear, PairGlu, LoraDown, LoraUp, PositionScale, HeadLinear,
-                 LatentAppend, LatentAttention, MergeSplits, AllReduce, AllReduceNorm, AllGather>;
+using Op = std::variant<
+    Embed, Linear, RmsNorm, Add, Scale, Softcap, Glu, Rope, KvAppend, Attention, ShortConv,
+    GatedDelta, SelectiveScan, Route, ExpertLinear, ExpertSum, ExpertColumns, Columns,
+    GatherColumns, LayerNorm, Activate, AddPositions, FirstRow, MeanRows, Unfold, GroupNorm, Clamp,
+    Standardize, HalfSnake, CausalConv, TransposedConv, LastRow, BlockArgmax, NextToken,
+    BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
+    SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
+    ToHalf, HalfLinear, PairGlu, GatedHalf, LoraDown, LoraUp, PositionScale, HeadLinear,
+    LatentAppend, LatentAttention, MergeSplits, AllReduce, AllReduceNorm, AllGather>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>

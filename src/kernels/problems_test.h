@@ -53,6 +53,9 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
   else if (std::holds_alternative<PairGlu>(op)) {
     p.inputs = {tensor({kTokens, 128})};
     p.outputs = {tensor({kTokens, 64}, DType::kBF16)};
+  } else if (std::holds_alternative<GatedHalf>(op)) {
+    p.inputs = {x, x, tensor({32})};
+    p.outputs = {tensor({kTokens, 64}, DType::kBF16)};
   } else if (std::holds_alternative<LoraDown>(op)) {
     p.inputs = {x, w};
     p.outputs = {tensor({kTokens, 16})};

@@ -43,6 +43,13 @@ void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId x = w.graph().add_node(PairGlu{activation}, {pairs}).front();
     all.push_back(w.finish(product(w, x, matrix(w, Half::kBf16)), steps, kSelfTestFunction));
   }
+  for (const uint32_t head : {0u, 8u}) {
+    Writer w(fmt::format("gated_half {} {}", kColumns, head), GatedHalf::kName);
+    std::vector<ValueId> inputs = {w.activation(kColumns, 5), w.activation(kColumns)};
+    if (head != 0) inputs.push_back(w.random("norm", {head}));
+    const ValueId x = w.graph().add_node(GatedHalf{.eps = 1e-5f}, inputs).front();
+    all.push_back(w.finish(product(w, x, matrix(w, Half::kBf16)), steps, kSelfTestFunction));
+  }
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kQ8_0}) {
     constexpr uint32_t kPackedColumns = 256;
     Writer w(fmt::format("to_half of {}", dtype_name(dtype)), ToHalf::kName);

@@ -60,7 +60,8 @@ using Counts = std::map<std::string, uint32_t>;
 /// Passes that take what another one made, or ops that random graphs do not have.
 bool needs_others(const fuse::Pass& pass) {
   constexpr std::string_view kAll[] = {"snake_conv",       "conv_add",     "add_layer_norm",
-                                       "library_products", "rounded_norm", "rounded_results"};
+                                       "library_products", "rounded_gate", "rounded_norm",
+                                       "rounded_results"};
   if (std::ranges::count(kAll, pass.name) != 0) return true;
   const bool knows_experts = pass.name == "expert_glu" || pass.name == "scale_route";
   const bool knows_caches = pass.name == "qk" || pass.name == "rope_append";

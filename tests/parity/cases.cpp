@@ -418,6 +418,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "norm_add") return norm_add_cases();
   if (op == "half_linear") return half_linear_cases();
   if (op == "pair_glu") return pair_glu_cases();
+  if (op == "gated_half") return gated_half_cases();
   if (op == "lora_down" || op == "lora_up") return lora_cases(op);
   if (std::vector<Case> latent = latent_cases(op); !latent.empty()) return latent;
   if (op == "rope") return rope_cases();

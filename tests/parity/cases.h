@@ -52,6 +52,7 @@ std::vector<Case> half_linear_cases();
 std::vector<Case> fused_norm_cases();
 std::vector<Case> norm_add_cases();
 std::vector<Case> pair_glu_cases();
+std::vector<Case> gated_half_cases();
 /// Those of the ops in kernels/latent, and of merge_splits; none of others.
 std::vector<Case> latent_cases(std::string_view op);
 std::vector<Case> lora_cases(std::string_view op);

@@ -174,4 +174,28 @@ std::vector<Case> pair_glu_cases() {
   return all;
 }
 
+std::vector<Case> gated_half_cases() {
+  struct Kind {
+    uint32_t columns, wide, first, head;  // head 0: no norm
+  };
+  std::vector<Case> all;
+  for (const Kind& kind : {Kind{264, 264, 0, 0}, Kind{40, 96, 16, 0}, Kind{8, 8, 0, 4},
+                           Kind{768, 768, 0, 128}, Kind{96, 96, 0, 32}}) {
+    for (const Half type : {Half::kBf16, Half::kF16}) {
+      CaseBuilder b(fmt::format("gated_half {} of {} {} {}", kind.columns, kind.wide, kind.head,
+                                kHalfNames[size_t(type)]));
+      const GatedHalf op = {
+          .activation = type == Half::kF16 ? Activation::kSigmoid : Activation::kSilu,
+          .first = kind.first,
+          .eps = 1e-5f,
+          .type = type};
+      std::vector<ValueId> inputs = {b.activation(kind.columns, 5), b.activation(kind.wide)};
+      if (kind.head != 0) inputs.push_back(b.random("norm", {kind.head}));
+      const ValueId x = b.graph().add_node(op, inputs).front();
+      all.push_back(b.finish(values(b, x, kind.columns, type), kChunks, kFunction));
+    }
+  }
+  return all;
+}
+
 }  // namespace tokamak::parity

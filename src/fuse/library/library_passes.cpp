@@ -3,8 +3,8 @@
 namespace tokamak::fuse {
 
 std::vector<Pass> library_passes() {
-  // rounded_norm and rounded_results round what library_products would.
-  return {reduce_norm(), library_products(), rounded_norm(), rounded_results()};
+  // Those that round come after library_products, which would.
+  return {reduce_norm(), library_products(), rounded_gate(), rounded_norm(), rounded_results()};
 }
 
 }  // namespace tokamak::fuse

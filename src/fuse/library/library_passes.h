@@ -11,6 +11,7 @@ std::vector<Pass> library_passes();
 
 Pass reduce_norm();
 Pass library_products();
+Pass rounded_gate();
 Pass rounded_norm();
 Pass rounded_results();
 

@@ -55,6 +55,28 @@ TEST_F(RoundedResultsTest, RoundsAttention) {
       << nodes_text(g);
 }
 
+TEST_F(RoundedResultsTest, RoundsGatesWithTheNormOfHeads) {
+  const ValueId heads = b.rms_norm(x, vector("norm", 4), 1e-6f);
+  const ValueId gate = b.linear(x, weight("gate", {8, 8}, DType::kBF16));
+  Graph g = with_products(
+      b.linear(b.glu(Activation::kSilu, gate, heads), weight("o", {8, 8}, DType::kBF16)));
+  EXPECT_EQ(run(rounded_gate(), g), 1u);
+  EXPECT_NE(nodes_text(g).find(": bf16[T,8] = gated_half %2, %0, @norm {activation=silu, first=0, "
+                               "eps=1e-06, type=bf16}\n"),
+            std::string::npos)
+      << nodes_text(g);
+}
+
+TEST_F(RoundedResultsTest, RoundsGatesOfHeadsThatNoSubgroupHasWithoutTheirNorm) {
+  const ValueId wide = b.linear(x, weight("up", {24, 8}, DType::kBF16));
+  const ValueId gate = b.linear(x, weight("gate", {24, 8}, DType::kBF16));
+  const ValueId heads = b.rms_norm(wide, vector("norm", 24), 1e-6f);
+  Graph g = with_products(
+      b.linear(b.glu(Activation::kSilu, gate, heads), weight("o", {8, 24}, DType::kBF16)));
+  EXPECT_EQ(run(rounded_gate(), g), 1u);
+  EXPECT_NE(nodes_text(g).find("rms_norm"), std::string::npos) << nodes_text(g);
+}
+
 TEST_F(RoundedResultsTest, LeavesAloneWhatIsReadOtherwise) {
   const ValueId up = b.linear(x, weight("up", {8, 8}, DType::kBF16));
   const ValueId act = b.add_node(Activate{Activation::kGeluTanh}, {up}).front();

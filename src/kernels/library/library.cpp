@@ -5,6 +5,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/launch.h"
 #include "kernels/linear/product.h"
+#include "kernels/norm/rms_norm.h"
 #include "kernels/quant/codec.h"
 
 namespace tokamak {
@@ -57,6 +58,18 @@ void pair_glu_reference(const CpuCall& call) {
   }
 }
 
+void gated_half_reference(const CpuCall& call) {
+  const auto& op = call.as<GatedHalf>();
+  const size_t columns = call.inputs[0].dims[1], up_columns = call.inputs[1].dims[1];
+  const std::span<const float> gate = call.inputs[0].f32(), given = call.inputs[1].f32();
+  std::vector<float> up(given.begin(), given.end());
+  if (call.inputs.size() == 3) rms_norm(given, call.inputs[2].f32(), op.eps, up);
+  for (size_t i = 0; i < gate.size(); ++i) {
+    const float own = up[i / columns * up_columns + op.first + i % columns];
+    store_half(call.outputs[0], i, float(activate(op.activation, gate[i]) * double(own)));
+  }
+}
+
 /// A lane for every four columns of the result's rows.
 Launch fours_launch(const Problem& p, Half type, std::vector<std::string> sources,
                     std::vector<Constant> constants = {}) {
@@ -102,6 +115,34 @@ Launch weights_launch(const Problem& p, const DeviceInfo&) {
 Launch pair_glu_launch(const Problem& p, const DeviceInfo&) {
   return fours_launch(p, p.as<PairGlu>().type, {kActivationSource, "library/pair_glu.wgsl"},
                       {activation_constant(p.as<PairGlu>().activation)});
+}
+
+template <bool kSubgroups>
+Launch gated_half_launch(const Problem& p, const DeviceInfo&) {
+  const auto& op = p.as<GatedHalf>();
+  const uint32_t fours = uint32_t(p.outputs[0].shape[1]) / 4;
+  Launch launch{.constants = {{"THREADS", kMapThreads},
+                              {"FOURS", fours},
+                              {"UP_COLUMNS", uint32_t(p.inputs[1].shape[1])},
+                              {"FIRST", op.first},
+                              activation_constant(op.activation)},
+                .sources = {half_source(op.type), kActivationSource, "library/gated_half.wgsl"},
+                .grid = {.x = {ceil_div(fours, kMapThreads)}, .y = {1, 1}}};
+  if (p.inputs.size() == 3) {
+    launch.constants.insert(launch.constants.end(),
+                            {{"HEAD", uint32_t(p.inputs[2].shape[0])}, {"EPS", op.eps}});
+  }
+  launch.sources.emplace_back(p.inputs.size() < 3 ? "library/no_heads_norm.wgsl"
+                              : kSubgroups        ? "library/heads_norm_subgroup.wgsl"
+                                                  : "library/heads_norm.wgsl");
+  launch.sources.emplace_back("wgsl/entry.wgsl");
+  return launch;
+}
+
+/// The lanes that have a head are neighbours of one subgroup.
+std::string heads_refuse(const Problem& p, const DeviceInfo& device) {
+  if (p.inputs.size() < 3) return "is for normed heads";
+  return lacks_lanes(device, uint32_t(p.inputs[2].shape[0]) / 4);
 }
 
 Launch half_linear_launch(const Problem& p, const DeviceInfo&) {
@@ -164,6 +205,20 @@ constexpr KernelVariant kLibraryVariants[] = {
      .op = op_index<PairGlu>(),
      .backend = BackendKind::kCpu,
      .run = pair_glu_reference},
+    {.name = "gated_half.wgsl.subgroup",
+     .op = op_index<GatedHalf>(),
+     .needs = kFeatureSubgroups,
+     .refuses = heads_refuse,
+     .launch = gated_half_launch<true>,
+     .rounding = kHalfStep},
+    {.name = "gated_half.wgsl",
+     .op = op_index<GatedHalf>(),
+     .launch = gated_half_launch<false>,
+     .rounding = kHalfStep},
+    {.name = "gated_half.cpu",
+     .op = op_index<GatedHalf>(),
+     .backend = BackendKind::kCpu,
+     .run = gated_half_reference},
 };
 
 }  // namespace
