@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/pieces.h"
 #include "plan/plan.h"
@@ -103,6 +104,11 @@ class Program {
   virtual Result<std::vector<double>> time_launches(const StepRequest&) {
     return unsupported("This backend has no clock for kernels.");
   }
+  /// The same of every rank: where ranks meet, one waits for the others.
+  virtual Result<std::vector<std::vector<double>>> time_ranks(const StepRequest& request) {
+    TOK_TRY(std::vector<double> seconds, time_launches(request));
+    return std::vector<std::vector<double>>{std::move(seconds)};
+  }
 
   /// Makes it rank `own` of a plan for several: what each of `ranks` gives in its collective ops,
   /// the others read. Called once for each, in their order, before the first step; all are of one
@@ -113,6 +119,13 @@ class Program {
 
  private:
   uint64_t sequence_ = 0;
+};
+
+/// The memory of one device.
+struct DeviceMemoryUse {
+  uint64_t bytes = 0;       // of buffers alive
+  uint64_t free_bytes = 0;  // that nobody has taken; 0 where the backend cannot tell
+  bool operator==(const DeviceMemoryUse&) const = default;
 };
 
 class Backend {
@@ -126,6 +139,10 @@ class Backend {
   virtual uint64_t device_bytes() const = 0;
   /// Bytes of the device's memory that nobody has taken; 0 where the backend cannot tell.
   virtual uint64_t free_bytes() const { return 0; }
+  /// The memory of each of its devices.
+  virtual std::vector<DeviceMemoryUse> memory_use() const {
+    return {{.bytes = device_bytes(), .free_bytes = free_bytes()}};
+  }
 };
 
 /// The reference backend: every step by its naive f32 function with f64 sums.

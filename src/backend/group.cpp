@@ -112,12 +112,16 @@ class GroupProgram : public Program {
   }
 
   Result<std::vector<double>> time_launches(const StepRequest& request) override {
-    std::vector<Result<std::vector<double>>> times(ranks_.size());
-    TOK_TRY(threads_->all([&](size_t rank) {
-      times[rank] = ranks_[rank]->time_launches(request);
-      return times[rank] ? Result<void>() : Result<void>(Failure(times[rank].error()));
-    }));
+    TOK_TRY(std::vector<std::vector<double>> times, time_ranks(request));
     return std::move(times[0]);
+  }
+  Result<std::vector<std::vector<double>>> time_ranks(const StepRequest& request) override {
+    std::vector<std::vector<double>> times(ranks_.size());
+    TOK_TRY(threads_->all([&](size_t rank) -> Result<void> {
+      TOK_TRY(times[rank], ranks_[rank]->time_launches(request));
+      return {};
+    }));
+    return times;
   }
 
  private:
@@ -140,6 +144,13 @@ class GroupBackend : public Backend {
     uint64_t least = UINT64_MAX;
     for (const auto& rank : ranks_) least = std::min(least, rank->free_bytes());
     return least;
+  }
+  std::vector<DeviceMemoryUse> memory_use() const override {
+    std::vector<DeviceMemoryUse> all;
+    for (const auto& rank : ranks_) {
+      all.push_back({.bytes = rank->device_bytes(), .free_bytes = rank->free_bytes()});
+    }
+    return all;
   }
 
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,

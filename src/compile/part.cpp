@@ -16,7 +16,7 @@ GraphKey key_of(const PhaseSpec& phase) {
 Result<void> shard_graphs(CompiledPart& part, uint32_t ranks) {
   std::vector<Graph> graphs;
   for (PartGraph& own : part.graphs) graphs.push_back(std::move(own.graph));
-  TOK_TRY(graphs, shard_all(std::move(graphs), ranks));
+  TOK_TRY(graphs, shard_all(std::move(graphs), ranks, &part.cut));
   for (size_t i = 0; i < graphs.size(); ++i) part.graphs[i].graph = std::move(graphs[i]);
   return {};
 }

@@ -71,6 +71,7 @@ struct CompiledPart {
   std::vector<PartGraph> graphs;
   std::map<GraphKey, FusedGraph> fused_graphs;
   std::vector<GraphKey> keys;  // of the plan's phases
+  ShardReport cut;             // of the first graph, where there are several ranks
   Plan plan;
 
   /// The first graph, and its form for steps of any number of tokens.

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "compile/shard_region.h"
+#include "graph/is_any.h"
 #include "graph/kv_cache.h"
 
 namespace tokamak {
@@ -14,6 +15,14 @@ constexpr uint32_t kMinLogits = 32;
 
 bool is_product(const Node& node) {
   return std::holds_alternative<Linear>(node.op) || std::holds_alternative<ExpertLinear>(node.op);
+}
+
+uint64_t constant_bytes(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const TensorDesc& value : graph.values) {
+    if (value.storage == Storage::kConstant) bytes += byte_count(value, 1);
+  }
+  return bytes;
 }
 
 class Sharder {
@@ -47,8 +56,15 @@ class Sharder {
     }
     for (const auto& [id, cuts] : region.rows) {
       const auto found = region.experts.find(id);
-      cut_rows(graph_.at(id), cuts, found == region.experts.end() ? 1 : found->second);
+      const uint32_t experts = found == region.experts.end() ? 1 : found->second;
+      if (!std::holds_alternative<Fill>(graph_.at(id).recipe)) {
+        cut_rows(graph_.at(id), cuts, experts);
+        continue;
+      }
+      const ValueId own = cut_fill(id, cuts, experts);
+      for (const size_t at : region.nodes) std::ranges::replace(graph_.nodes[at].inputs, id, own);
     }
+    for (const ValueId id : region.adapters) cut_columns(graph_.at(id), region.taken);
     for (const auto& [id, cut] : region.elements) cut_columns(graph_.at(id), cut);
     for (const auto& [id, cut] : region.matrices) graph_.at(id).shape[0] = cut.each;
     for (const auto& [at, op] : region.ops) graph_.nodes[at].op = op;
@@ -58,6 +74,13 @@ class Sharder {
       cache.shape = cache_shape(cache.dtype, cache.shape[0], cut.each, width);
       cache.state = kv_cache_spec(cut.each, width, cache.window);
     }
+    taken_.insert(region.nodes.begin(), region.nodes.end());
+    taken_.insert(root);
+    if (region.gathered) {
+      gathered_[*region.gathered] = region.taken.total;
+      if (can_cut_outputs(root)) cut_outputs(root);
+      return;
+    }
     const Node& node = graph_.nodes[root];
     cut_columns(graph_.at(node.inputs[1]), region.taken);
     const size_t bias = std::holds_alternative<Linear>(node.op) ? 2 : 3;
@@ -65,9 +88,44 @@ class Sharder {
       TensorDesc& vector = graph_.at(node.inputs[bias]);
       cut_rows(vector, {only_first(uint32_t(vector.shape[0]))}, 1);
     }
-    taken_.insert(region.nodes.begin(), region.nodes.end());
-    taken_.insert(root);
     partial_.insert(end_of_sum(node.outputs[0]));
+  }
+
+  /// A fill of those rows; others may have it whole.
+  ValueId cut_fill(ValueId id, const RankCuts& cuts, uint32_t experts) {
+    const auto [found, is_new] = fills_.try_emplace({id, experts * each_of(cuts)});
+    if (is_new) {
+      TensorDesc own = graph_.at(id);
+      cut_rows(own, cuts, experts);
+      graph_.values.push_back(std::move(own));
+      found->second = ValueId(graph_.values.size() - 1);
+    }
+    return found->second;
+  }
+
+  /// Whether ranks can have some rows each of a product's weight.
+  bool can_cut_outputs(size_t at) const {
+    const TensorDesc& matrix = graph_.at(graph_.nodes[at].inputs[1]);
+    const auto* weight = std::get_if<Weight>(&matrix.recipe);
+    return weight != nullptr && weight->parts.size() == 1;
+  }
+
+  /// Gives each rank some columns of a product, which are gathered.
+  void cut_outputs(size_t at) {
+    const ValueId id = graph_.nodes[at].outputs[0];
+    const auto rows = uint32_t(graph_.at(id).shape[1]);
+    const RankCut cut = even_cut(rows, ranks_, 1);
+    for (size_t operand = 1; operand < graph_.nodes[at].inputs.size(); ++operand) {
+      // The table of tokens is often the same tensor as that of logits, and stays whole.
+      ValueId& input = graph_.nodes[at].inputs[operand];
+      TensorDesc own = graph_.at(input);
+      cut_rows(own, {cut}, 1);
+      graph_.values.push_back(std::move(own));
+      input = ValueId(graph_.values.size() - 1);
+    }
+    graph_.at(id).shape[1] = cut.each;
+    taken_.insert(at);
+    gathered_[id] = rows;
   }
 
   bool is_read_once(ValueId id) const {
@@ -78,9 +136,7 @@ class Sharder {
   ValueId end_of_sum(ValueId id) const {
     while (is_read_once(id)) {
       const Node& user = graph_.nodes[index_.users(id).front()];
-      const bool is_linear =
-          std::holds_alternative<ExpertSum>(user.op) || std::holds_alternative<Scale>(user.op);
-      if (!is_linear || user.inputs[0] != id) break;
+      if (!is_any<ExpertSum, Scale, LoraUp>(user.op) || user.inputs[0] != id) break;
       id = user.outputs[0];
     }
     return id;
@@ -97,25 +153,11 @@ class Sharder {
     }
     if (node == nullptr || !std::holds_alternative<Linear>(node->op)) return false;
     const size_t at = *index_.maker_index(id);
-    const TensorDesc& matrix = graph_.at(node->inputs[1]);
-    const auto* weight = std::get_if<Weight>(&matrix.recipe);
-    const uint32_t rows = uint32_t(matrix.shape[0]);
-    if (weight == nullptr || weight->parts.size() != 1 || taken_.contains(at) ||
-        rows < kMinLogits * ranks_ || index_.users(id).size() > 1) {
+    if (taken_.contains(at) || !can_cut_outputs(at) || index_.users(id).size() > 1 ||
+        graph_.at(id).shape[1] < Dim{kMinLogits} * Dim{ranks_}) {
       return false;
     }
-    const RankCut cut = even_cut(rows, ranks_, 1);
-    for (size_t operand = 1; operand < graph_.nodes[at].inputs.size(); ++operand) {
-      // The table of tokens is often the same tensor, and stays whole.
-      ValueId& input = graph_.nodes[at].inputs[operand];
-      TensorDesc own = graph_.at(input);
-      cut_rows(own, {cut}, 1);
-      graph_.values.push_back(std::move(own));
-      input = ValueId(graph_.values.size() - 1);
-    }
-    graph_.at(id).shape[1] = cut.each;
-    taken_.insert(at);
-    gathered_[id] = rows;
+    cut_outputs(at);
     return true;
   }
 
@@ -190,7 +232,8 @@ class Sharder {
   std::set<size_t> taken_;                // nodes that are cut
   std::set<ValueId> partial_;             // values whose sum over all ranks is meant
   std::map<ValueId, uint32_t> gathered_;  // of whose columns ranks have some: how many all have
-  std::map<size_t, size_t> residuals_;    // adds of such a sum: which operand it is
+  std::map<std::pair<ValueId, uint32_t>, ValueId> fills_;  // by what they fill, and rows
+  std::map<size_t, size_t> residuals_;  // adds of such a sum: which operand it is
 };
 
 }  // namespace
@@ -198,15 +241,18 @@ class Sharder {
 Graph shard(Graph graph, uint32_t ranks, ShardReport* report) {
   TOK_CHECK(ranks >= 2 && ranks <= kMaxRanks);
   ShardReport own;
+  own.bytes = constant_bytes(graph);
   Graph cut = Sharder(std::move(graph), ranks).run(own);
+  own.rank_bytes = constant_bytes(cut);
   if (report != nullptr) *report = own;
   return cut;
 }
 
-Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks) {
+Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks,
+                                     ShardReport* report) {
   std::map<std::string, Shape> states;
   for (Graph& graph : graphs) {
-    graph = shard(std::move(graph), ranks);
+    graph = shard(std::move(graph), ranks, &graph == graphs.data() ? report : nullptr);
     for (const TensorDesc& value : graph.values) {
       if (value.storage != Storage::kState || value.name.empty()) continue;  // a later form of one
       const auto [found, is_new] = states.emplace(value.name, value.shape);

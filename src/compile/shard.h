@@ -19,12 +19,15 @@ struct ShardReport {
   uint32_t attentions = 0, feed_forwards = 0;  // that are cut, those of experts included
   uint32_t whole = 0;                          // products with weights that are not
   bool logits = false;
+  uint64_t bytes = 0, rank_bytes = 0;  // of all constants, and of those that a rank has of them
 };
 
 /// REQUIRES: an unfused graph, 2 to kMaxRanks ranks.
 Graph shard(Graph graph, uint32_t ranks, ShardReport* report = nullptr);
 
-/// shard() for the graphs of one program. Errors: they would have another part of a state.
-Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks);
+/// shard() for the graphs of one program, the report on the first of them. Errors: they would have
+/// another part of a state.
+Result<std::vector<Graph>> shard_all(std::vector<Graph> graphs, uint32_t ranks,
+                                     ShardReport* report = nullptr);
 
 }  // namespace tokamak

@@ -11,6 +11,9 @@
 namespace tokamak {
 namespace {
 
+/// The unit of the columns that LoraDown reads.
+constexpr uint32_t kLoraColumns = 8;
+
 /// Columns of a row of which whole groups stay together.
 uint32_t column_unit(const TensorDesc& matrix) {
   const auto of = [](DType dtype) {
@@ -64,9 +67,48 @@ class Finder {
         (std::holds_alternative<ExpertLinear>(root.op) && !reads_slots)) {
       return std::nullopt;
     }
-    if (!propose(root.inputs[0], matrix) || !pull(root.inputs[0], {own_.taken}) || !is_closed()) {
+    if (!propose(root.inputs[0], matrix, column_unit(matrix)) ||
+        !pull(root.inputs[0], {own_.taken}) || !take_adapters() || !is_closed(root_)) {
       return std::nullopt;
     }
+    return own_;
+  }
+
+  /// Cuts what adapters add to the last product: as that, a sum over the columns that ranks have.
+  bool take_adapters() {
+    const Node& root = graph_.nodes[root_];
+    for (const size_t user : index_.users(root.inputs[0])) {
+      const Node& down = graph_.nodes[user];
+      if (!std::holds_alternative<LoraDown>(down.op)) continue;
+      const auto& ups = index_.users(down.outputs[0]);
+      const bool is_only = ups.size() == 1 && graph_.nodes[ups[0]].inputs[0] == root.outputs[0];
+      if (!is_only || own_.taken.each % kLoraColumns != 0) return false;
+      own_.nodes.insert(user);
+      own_.adapters.insert(down.inputs[1]);
+    }
+    return std::ranges::all_of(index_.users(root.outputs[0]), [&](size_t user) {
+      const Node& up = graph_.nodes[user];
+      return !std::holds_alternative<LoraUp>(up.op) ||
+             own_.nodes.contains(*index_.maker_index(up.inputs[1]));
+    });
+  }
+
+  /// The region that ends in front of a norm over all heads, which needs what every rank has.
+  std::optional<ShardRegion> run_to_norm() {
+    const Node& root = graph_.nodes[root_];
+    const TensorDesc& matrix = graph_.at(root.inputs[1]);
+    const auto norm = index_.maker_index(root.inputs[0]);
+    if (!norm || !std::holds_alternative<Linear>(root.op) ||
+        !std::holds_alternative<RmsNorm>(graph_.nodes[*norm].op) ||
+        at(graph_.nodes[*norm].inputs[1]).shape[0] != matrix.shape[1]) {
+      return std::nullopt;
+    }
+    const ValueId all = graph_.nodes[*norm].inputs[0];
+    if (find_attention(all) == nullptr || !propose(all, matrix, 1) ||
+        !follows_in_turn(own_.taken) || !pull(all, {own_.taken}) || !is_closed(*norm)) {
+      return std::nullopt;
+    }
+    own_.gathered = all;
     return own_;
   }
 
@@ -77,15 +119,17 @@ class Finder {
   const Node* find_attention(ValueId id) const {
     const Node* node = index_.maker(id);
     if (node == nullptr) return nullptr;
-    if (is_any<Attention, LatentAttention, GatedDelta>(node->op)) return node;
+    if (is_any<Attention, LatentAttention, GatedDelta, SelectiveScan>(node->op)) return node;
     if (is_any<Glu>(node->op)) {
       const Node* first = find_attention(node->inputs[0]);
       return first != nullptr ? first : find_attention(node->inputs[1]);
     }
-    return is_any<Scale, RmsNorm, HeadLinear>(node->op) ? find_attention(node->inputs[0]) : nullptr;
+    const bool goes_on = is_any<Scale, RmsNorm, HeadLinear, Standardize>(node->op);
+    return goes_on ? find_attention(node->inputs[0]) : nullptr;
   }
 
-  /// Heads of keys, or of queries of latents, and heads of queries or values for each of them.
+  /// Heads of keys, of queries of latents or groups of a scan, and heads of queries or values for
+  /// each of them.
   struct Heads {
     uint32_t keys = 0, each = 0;  // 0: not known
     bool may_share = false;       // ranks may have the same heads, or some of zeros
@@ -94,6 +138,11 @@ class Finder {
     if (const auto* rule = std::get_if<GatedDelta>(&node.op)) {
       const uint32_t values = uint32_t(at(node.inputs[3]).shape[0]);
       return {.keys = rule->tiled ? 0 : rule->key_heads, .each = values / rule->key_heads};
+    }
+    if (const auto* scan = std::get_if<SelectiveScan>(&node.op)) {
+      return {.keys = scan->groups,
+              .each = uint32_t(at(node.inputs[3]).shape[0]) / scan->groups,
+              .may_share = true};
     }
     if (std::holds_alternative<Attention>(node.op)) {
       const TensorDesc& cache = at(node.inputs[1]);
@@ -109,8 +158,9 @@ class Finder {
     return {.keys = product == nullptr ? 0 : product->heads, .each = 1};
   }
 
-  bool propose(ValueId x, const TensorDesc& matrix) {
-    const uint32_t columns = uint32_t(matrix.shape[1]), unit = column_unit(matrix);
+  /// `unit`: columns of the matrix that stay together.
+  bool propose(ValueId x, const TensorDesc& matrix, uint32_t unit) {
+    const uint32_t columns = uint32_t(matrix.shape[1]);
     const Node* attention = find_attention(x);
     if (attention == nullptr) {
       own_.taken = even_cut(columns, ranks_, unit);
@@ -148,6 +198,13 @@ class Finder {
   bool pull(const Linear&, const Node& node, const RankCuts& cuts) {
     return pull_rows(node.inputs[1], cuts, 1) &&
            (node.inputs.size() < 3 || pull_rows(node.inputs[2], cuts, 1));
+  }
+  bool pull(const LoraUp&, const Node& node, const RankCuts& cuts) {
+    const TensorDesc& up = at(node.inputs[2]);
+    if (!can_cut_adapters(up, cuts)) return false;
+    own_.rows[node.inputs[2]] = cuts;
+    own_.experts[node.inputs[2]] = uint32_t(up.shape[0] / Dim{total_of(cuts)});
+    return pull(node.inputs[0], cuts);
   }
   bool pull(const ExpertLinear& op, const Node& node, const RankCuts& cuts) {
     const bool reads_rows = at(node.inputs[0]).shape[1] == at(node.inputs[1]).shape[1];
@@ -215,15 +272,42 @@ class Finder {
         !std::holds_alternative<Weight>(at(node.inputs[2]).recipe)) {
       return false;
     }
-    own_.has_attention = true;
-    own_.elements[node.inputs[2]] = heads_->queries;
-    own_.matrices[node.inputs[3]] = own_.matrices[node.outputs[1]] = heads_->queries;
+    cut_recurrence(node);
     GatedDelta own = op;
     own.key_heads = heads_->keys.each;
     own_.ops[index_of(node)] = own;
     const RankCut key = heads_->keys.times(keys);
     return pull(node.inputs[0], {key, key, heads_->queries.times(values)}) &&
            pull(node.inputs[1], {heads_->queries, heads_->queries});
+  }
+  bool pull(const SelectiveScan& op, const Node& node, const RankCuts& cuts) {
+    const TensorDesc& state = at(node.inputs[3]);
+    const auto heads = state.shape[0], states = state.shape[1], width = state.shape[2];
+    const bool is_exact =
+        at(node.inputs[0]).shape[1] == heads * width + Dim{2} * Dim{op.groups} * states &&
+        at(node.inputs[1]).shape[1] == heads;
+    if (!heads_ || own_.has_attention || !is_exact ||
+        cuts != RankCuts{heads_->queries.times(uint32_t(width))} ||
+        !std::holds_alternative<Weight>(at(node.inputs[2]).recipe)) {
+      return false;
+    }
+    cut_recurrence(node);
+    SelectiveScan own = op;
+    own.groups = heads_->keys.each;
+    own_.ops[index_of(node)] = own;
+    const RankCut group = heads_->keys.times(uint32_t(states));
+    return pull(node.inputs[0], {cuts.front(), group, group}) &&
+           pull(node.inputs[1], {heads_->queries});
+  }
+  /// The heads of a recurrence's parameters and state.
+  void cut_recurrence(const Node& node) {
+    own_.has_attention = true;
+    own_.elements[node.inputs[2]] = heads_->queries;
+    own_.matrices[node.inputs[3]] = own_.matrices[node.outputs[1]] = heads_->queries;
+  }
+  bool pull(const Standardize&, const Node& node, const RankCuts& cuts) {
+    return pull(node.inputs[0], cuts) && pull_rows(node.inputs[1], cuts, 1) &&
+           pull_rows(node.inputs[2], cuts, 1);
   }
   bool pull(const ShortConv& op, const Node& node, const RankCuts& cuts) {
     own_.columns[node.inputs[2]] = own_.columns[node.outputs[1]] = cuts;
@@ -241,6 +325,16 @@ class Finder {
     return std::ranges::all_of(cuts, [&](const RankCut& cut) {
       return cut.each % width == 0 && cut.group % width == 0 && cut.step % width == 0;
     });
+  }
+
+  /// Whether the ranks' columns in their order are all columns.
+  bool follows_in_turn(const RankCut& cut) const {
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      const uint64_t begin = std::min<uint64_t>(uint64_t{rank} * cut.each, cut.total);
+      const uint64_t end = std::min<uint64_t>(begin + cut.each, cut.total);
+      if (begin != end && (cut.first(rank) != begin || cut.end(rank) != end)) return false;
+    }
+    return uint64_t{ranks_} * cut.each >= cut.total;
   }
 
   bool pull_cache(ValueId id, const RankCut& cut, uint32_t width) {
@@ -264,18 +358,21 @@ class Finder {
     return is_new || place->second == cuts;
   }
 
-  /// Whether nobody else reads what is cut.
-  bool is_closed() const {
+  /// Whether nobody but `last` and what is cut reads it. Fills have no such readers: each has its
+  /// own.
+  bool is_closed(size_t last) const {
     const auto is_within = [&](ValueId id) {
-      return id != graph_.result && std::ranges::all_of(index_.users(id), [&](size_t user) {
-               return user == root_ || own_.nodes.contains(user);
-             });
+      return std::holds_alternative<Fill>(at(id).recipe) ||
+             (id != graph_.result && std::ranges::all_of(index_.users(id), [&](size_t user) {
+                return user == last || own_.nodes.contains(user);
+              }));
     };
     const auto all = [&](const auto& values) {
       return std::ranges::all_of(values, [&](const auto& one) { return is_within(one.first); });
     };
-    return all(own_.columns) && all(own_.rows) && all(own_.heads) && all(own_.elements) &&
-           all(own_.matrices) && own_.has_attention == heads_.has_value();
+    return std::ranges::all_of(own_.adapters, is_within) && all(own_.columns) && all(own_.rows) &&
+           all(own_.heads) && all(own_.elements) && all(own_.matrices) &&
+           own_.has_attention == heads_.has_value();
   }
 
   const Graph& graph_;
@@ -316,7 +413,8 @@ RankCut even_cut(uint32_t total, uint32_t ranks, uint32_t unit) {
 
 std::optional<ShardRegion> find_region(const Graph& graph, const GraphIndex& index, size_t root,
                                        uint32_t ranks) {
-  return Finder(graph, index, root, ranks).run();
+  const auto found = Finder(graph, index, root, ranks).run();
+  return found ? found : Finder(graph, index, root, ranks).run_to_norm();
 }
 
 }  // namespace tokamak

@@ -105,6 +105,30 @@ void cut_experts(Weight& weight, const RankCut& cut, uint32_t experts) {
   }
 }
 
+/// A rank's part of the rows of every adapter; empty where it cannot be read.
+std::vector<LoraPart> rank_parts(const LoraStack& stack, const RankCuts& cuts) {
+  const uint32_t rows = total_of(cuts);
+  std::vector<LoraPart> all;
+  for (size_t p = 0; p < stack.parts.size();) {
+    auto cut = cuts.begin();
+    uint32_t first = 0, end = 0, begin = 0;  // of the part, and of the cut's rows
+    for (; p < stack.parts.size() && end < rows; ++p) {
+      const LoraPart& part = stack.parts[p];
+      first = std::exchange(end, end + part.rows);
+      for (; cut != cuts.end() && begin < end; ++cut) {
+        if (begin + cut->total > end) return {};
+        LoraPart& own = all.emplace_back(part);
+        own.first_row += begin - first;
+        own.rows = cut->each;
+        if (!own.tensor.empty()) own.cut = *cut;
+        begin += cut->total;
+      }
+    }
+    if (end != rows || cut != cuts.end()) return {};
+  }
+  return all;
+}
+
 }  // namespace
 
 uint32_t total_of(const RankCuts& cuts) {
@@ -126,8 +150,15 @@ bool can_cut_rows(const TensorDesc& constant, const RankCuts& cuts, uint32_t exp
   return cuts.size() == 1 && has_experts_rows(*weight, cuts.front().total, experts);
 }
 
+bool can_cut_adapters(const TensorDesc& constant, const RankCuts& cuts) {
+  const auto* stack = std::get_if<LoraStack>(&constant.recipe);
+  return stack != nullptr && !rank_parts(*stack, cuts).empty();
+}
+
 void cut_rows(TensorDesc& constant, const RankCuts& cuts, uint32_t experts) {
-  if (auto* weight = std::get_if<Weight>(&constant.recipe)) {
+  if (auto* stack = std::get_if<LoraStack>(&constant.recipe)) {
+    stack->parts = rank_parts(*stack, cuts);
+  } else if (auto* weight = std::get_if<Weight>(&constant.recipe)) {
     if (experts == 1) {
       weight->parts = rank_parts(constant, cuts);
       if (weight->parts.size() > 1) weight->order = RowOrder::kConcat;
@@ -142,7 +173,11 @@ void cut_rows(TensorDesc& constant, const RankCuts& cuts, uint32_t experts) {
 void cut_columns(TensorDesc& constant, const RankCut& cut) {
   constant.name += kSuffix;
   constant.shape[1] = cut.each;
-  std::get<Weight>(constant.recipe).column_cut = cut;
+  if (auto* stack = std::get_if<LoraStack>(&constant.recipe)) {
+    stack->column_cut = cut;
+  } else {
+    std::get<Weight>(constant.recipe).column_cut = cut;
+  }
 }
 
 }  // namespace tokamak

@@ -20,7 +20,10 @@ bool can_cut_rows(const TensorDesc& constant, const RankCuts& cuts, uint32_t exp
 /// Keeps those rows. REQUIRES: can_cut_rows().
 void cut_rows(TensorDesc& constant, const RankCuts& cuts, uint32_t experts);
 
-/// Keeps those columns of a weight.
+/// Whether a rank's part of each adapter's rows can be read.
+bool can_cut_adapters(const TensorDesc& constant, const RankCuts& cuts);
+
+/// Keeps those columns of a weight or of adapters.
 void cut_columns(TensorDesc& constant, const RankCut& cut);
 
 }  // namespace tokamak

@@ -192,6 +192,143 @@ TEST(Shard, RecurrencesAreCutByHeads) {
   EXPECT_EQ(to_text(shard(*parse_graph(tiled), 2)).find("all_reduce"), text.npos);
 }
 
+/// A scan of Mamba-2 with 4 heads of 8, of which two each have B and C of 4 of their own; its
+/// result is normalised by groups of 16.
+constexpr std::string_view kScan = R"(input  @t: u32[T]
+const  @table: bf16[40,48] = weight "table"
+const  @xbc: bf16[48,48] = weight "in"[32:80]
+const  @z: bf16[32,48] = weight "in"[0:32]
+const  @dt: bf16[4,48] = weight "in"[80:84]
+const  @taps: f32[48,4] = concat "taps"[0:32] * 0.5 "taps"[32:40] * 0.25 "taps"[40:48] * 2
+const  @bias: f32[48] = weight "bias"
+const  @params: f32[3,4] = concat "A_log" "dt_bias" "D"
+const  @ones: f32[16] = fill 1
+const  @zeros: f32[32] = fill 0
+const  @norm: f32[32] = weight "norm"
+const  @out: bf16[48,32] = weight "out"
+state  @conv: f32[3,48]
+state  @scan: f32[4,4,8]
+%0: f32[T,48] = embed @t, @table {scale=1}
+%1: f32[T,48] = linear %0, @xbc
+%2: f32[T,32] = linear %0, @z
+%3: f32[T,4] = linear %0, @dt
+%4: f32[T,48], %5: f32[3,48] = short_conv %1, @taps, @conv, @bias {activation=silu, gated=false}
+%6: f32[T,32], %7: f32[4,4,8] = selective_scan %4, %3, @params, @scan {groups=2, negated=false, dt_factor=1, low=0, high=0}
+%8: f32[T,32] = glu %2, %6 {activation=silu, first=0}
+%9: f32[T,32] = rms_norm %8, @ones {eps=1e-06}
+%10: f32[T,32] = standardize %9, @zeros, @norm
+%11: f32[T,48] = linear %10, @out
+%12: f32[T,48] = add %0, %11
+return %12
+)";
+
+std::string cut_text_of(std::string text, uint32_t ranks) {
+  const auto graph = parse_graph(text);
+  EXPECT_TRUE(graph) << graph.error().message;
+  if (!graph) return "";
+  const Graph cut = shard(*graph, ranks);
+  EXPECT_TRUE(verify(cut)) << verify(cut).error().message;
+  return to_text(cut);
+}
+
+TEST(Shard, ScansAreCutByHeads) {
+  const std::string text = cut_text_of(std::string(kScan), 2);
+  for (const std::string_view part :
+       {R"(@xbc/ranks: bf16[24,48] = concat "in"[32:48] ~cut=16,16,1,0,32 )"
+        R"("in"[64:68] ~cut=4,4,1,0,8 "in"[72:76] ~cut=4,4,1,0,8)",
+        R"(@dt/ranks: bf16[2,48] = weight "in"[80:82] ~cut=2,2,1,0,4)",
+        R"("taps"[32:36] * 0.25 ~cut=4,4,1,0,8)",
+        R"(@params/ranks: f32[3,2] = concat "A_log" "dt_bias" "D" columns ~cut=2,2,1,0,4)",
+        "@zeros/ranks: f32[16] = fill 0", "state  @scan: f32[2,4,8]", "groups=1", "@ones {eps",
+        "all_reduce"}) {
+    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
+  }
+}
+
+/// Four ranks share two groups, whose norms would need both halves; without them each has a head.
+TEST(Shard, RanksShareGroupsOfScans) {
+  EXPECT_EQ(cut_text_of(std::string(kScan), 4).find("all_reduce"), std::string::npos);
+  std::string plain(kScan);
+  plain.replace(plain.find("linear %10, @out"), 16, "linear %8, @out");
+  const size_t norms = plain.find("%9: ");
+  plain.erase(norms, plain.find("%11: ") - norms);
+  const std::string text = cut_text_of(plain, 4);
+  for (const std::string_view part : {R"("in"[64:68] ~cut=4,4,2,0,8)", "~cut=8,16,2,8,32",
+                                      "state  @scan: f32[1,4,8]", "all_reduce"}) {
+    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
+  }
+}
+
+TEST(Shard, WhatANormOverAllHeadsReadsIsGathered) {
+  std::string text(kScan);
+  text.replace(text.find("%9: f32[T,32] = rms_norm %8, @ones"), 34,
+               "%9: f32[T,32] = rms_norm %8, @norm");
+  text.replace(text.find("%10: f32[T,32] = standardize %9, @zeros, @norm\n"), 47, "");
+  text.replace(text.find("linear %10"), 10, "linear %9");
+  const std::string cut = cut_text_of(text, 2);
+  for (const std::string_view part :
+       {"state  @scan: f32[2,4,8]", "f32[T,32] = all_gather", "rms_norm", "@norm {eps",
+        R"(@out/ranks: bf16[24,32] = weight "out"[0:24] ~cut=24,24,1,0,48)",
+        "f32[T,48] = all_gather"}) {
+    EXPECT_NE(cut.find(part), cut.npos) << part << " is missing in\n" << cut;
+  }
+  EXPECT_EQ(cut.find("all_reduce"), cut.npos) << cut;
+}
+
+/// A feed-forward layer with two adapters, the second without a part for the last product.
+constexpr std::string_view kAdapters = R"(input  @t: u32[T]
+const  @table: bf16[40,48] = weight "table"
+const  @gate: bf16[80,48] = weight "gate_up"[0:80]
+const  @up: bf16[80,48] = weight "gate_up"[80:160]
+const  @down: bf16[48,80] = weight "down"
+const  @a: f32[16,48] = lora "1/a"[0:8] * 1 "2/a"[0:8] * 1
+const  @gate_b: f32[160,8] = lora "1/b"[0:80] * 2 "2/b"[0:80] * 0.5
+const  @up_b: f32[160,8] = lora "1/b"[80:160] * 2 "2/b"[80:160] * 0.5
+const  @down_a: f32[16,80] = lora "1/down_a"[0:8] * 1 ""[0:8] * 1
+const  @down_b: f32[96,8] = lora "1/down_b"[0:48] * 2 ""[0:48] * 1
+%0: f32[T,48] = embed @t, @table {scale=1}
+%1: f32[T,80] = linear %0, @gate
+%2: f32[T,80] = linear %0, @up
+%3: f32[T,8] = lora_down %0, @a {rank=8}
+%4: f32[T,80] = lora_up %1, %3, @gate_b {first=0}
+%5: f32[T,80] = lora_up %2, %3, @up_b {first=0}
+%6: f32[T,80] = glu %4, %5 {activation=silu, first=0}
+%7: f32[T,48] = linear %6, @down
+%8: f32[T,8] = lora_down %6, @down_a {rank=8}
+%9: f32[T,48] = lora_up %7, %8, @down_b {first=0}
+%10: f32[T,48] = add %0, %9
+return %10
+)";
+
+TEST(Shard, AdaptersAreCutAsTheirProducts) {
+  const std::string text = cut_text_of(std::string(kAdapters), 3);
+  for (const std::string_view part :
+       {R"(@up/ranks: bf16[32,48] = weight "gate_up"[80:112] ~cut=32,32,1,0,80)",
+        R"(@a: f32[16,48] = lora "1/a"[0:8] * 1 "2/a"[0:8] * 1)",
+        R"(@up_b/ranks: f32[64,8] = lora "1/b"[80:112] * 2 ~cut=32,32,1,0,80 )"
+        R"("2/b"[80:112] * 0.5 ~cut=32,32,1,0,80)",
+        R"(@down_a/ranks: f32[16,32] = lora "1/down_a"[0:8] * 1 ""[0:8] * 1 columns )"
+        "~cut=32,32,1,0,80",
+        "@down_b: f32[96,8]", "%9: f32[T,48] = lora_up %7, %8", "all_reduce %9, %0"}) {
+    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
+  }
+  const auto parsed = parse_graph(text);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(to_text(*parsed), text);
+  const auto up = std::ranges::find(parsed->values, "up_b/ranks", &TensorDesc::name);
+  const auto stack = std::get<LoraStack>(of_rank(*up, 2).recipe);
+  EXPECT_EQ(stack.parts[1].first_row, 144u);
+  EXPECT_EQ(stack.parts[1].zeros, 16u);
+  const auto down = std::ranges::find(parsed->values, "down_a/ranks", &TensorDesc::name);
+  EXPECT_EQ(std::get<LoraStack>(of_rank(*down, 2).recipe).columns, (ColumnRange{64, 16, 80}));
+}
+
+TEST(Shard, AdaptersThatOthersReadKeepTheirProductWhole) {
+  std::string text(kAdapters);
+  text.replace(text.find("add %0, %9"), 10, "lora_up %9, %8, @down_b {first=0}");
+  EXPECT_EQ(cut_text_of(text, 2).find("all_reduce"), text.npos);
+}
+
 /// Attention of 2 heads to latents of 16 and 4, whose queries lie in one tensor by heads of 12.
 constexpr std::string_view kLatents = R"(input  @t: u32[T]
 input  @pages: u32[4]

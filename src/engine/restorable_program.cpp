@@ -66,4 +66,9 @@ Result<std::vector<double>> RestorableProgram::time_launches(const StepRequest& 
   return program->time_launches(request);
 }
 
+Result<std::vector<std::vector<double>>> RestorableProgram::time_ranks(const StepRequest& request) {
+  TOK_TRY(Program* const program, usable());
+  return program->time_ranks(request);
+}
+
 }  // namespace tokamak

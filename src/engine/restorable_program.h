@@ -33,6 +33,7 @@ class RestorableProgram : public Program {
   Result<void> limit_batches(uint32_t most) override;
   Result<void> wait() override;
   Result<std::vector<double>> time_launches(const StepRequest& request) override;
+  Result<std::vector<std::vector<double>>> time_ranks(const StepRequest& request) override;
 
  private:
   Result<void> make_again(const Error& loss);

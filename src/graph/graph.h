@@ -126,8 +126,10 @@ struct WeightNorm {
 struct LoraPart {
   std::string tensor;  // "": there is none, all rows are zeros
   uint32_t first_row = 0;
-  uint32_t rows = 0;  // of the constant
-  float factor = 1;   // of all values
+  uint32_t rows = 0;   // of the constant
+  float factor = 1;    // of all values
+  RankCut cut = {};    // as of WeightPart
+  uint32_t zeros = 0;  // the number of the rows, the last ones, that are zeros
   bool operator==(const LoraPart&) const = default;
 };
 
@@ -135,6 +137,8 @@ struct LoraPart {
 /// its part, zeros follow.
 struct LoraStack {
   std::vector<LoraPart> parts;
+  RankCut column_cut = {};  // as of Weight
+  ColumnRange columns = {};
   bool operator==(const LoraStack&) const = default;
 };
 

@@ -277,10 +277,10 @@ std::string recipe_text(const Recipe& recipe) {
   if (const auto* stack = std::get_if<LoraStack>(&recipe)) {
     std::string text = "lora";
     for (const LoraPart& part : stack->parts) {
-      text += fmt::format(" {}[{}:{}] * {}", Json(part.tensor).dump(), part.first_row,
-                          part.first_row + part.rows, part.factor);
+      text += fmt::format(" {}[{}:{}] * {}{}", Json(part.tensor).dump(), part.first_row,
+                          part.first_row + part.rows, part.factor, cut_text(part.cut));
     }
-    return text;
+    return stack->column_cut.is_whole() ? text : text + " columns" + cut_text(stack->column_cut);
   }
   return "none";
 }
@@ -355,6 +355,10 @@ Result<Recipe> parse_recipe(Scanner& scan) {
   if (kind == "lora") {
     LoraStack stack;
     while (!scan.at_line_end()) {
+      if (scan.take("columns")) {
+        TOK_TRY(stack.column_cut, parse_cut(scan));
+        break;
+      }
       TOK_TRY(LoraPart part, parse_lora_part(scan));
       stack.parts.push_back(std::move(part));
     }

@@ -94,6 +94,7 @@ Result<LoraPart> parse_lora_part(Scanner& scan) {
   TOK_TRY(parse_rows(scan, part));
   TOK_TRY(scan.expect("*"));
   TOK_TRY(part.factor, scan.number());
+  TOK_TRY(part.cut, parse_cut(scan));
   return part;
 }
 

@@ -43,14 +43,20 @@ class Rows {
     std::ranges::fill(out, std::byte{0});
     const size_t index = size_t(std::ranges::upper_bound(begins_, row) - begins_.begin()) - 1;
     const LoraPart& part = stack_.parts[index];
-    if (part.tensor.empty()) return {};
+    const uint64_t local = row - begins_[index];
+    if (part.tensor.empty() || local + part.zeros >= part.rows) return {};
     const TensorInfo* info = file_.find(part.tensor);
     TOK_CHECK(info != nullptr && info->shape.size() == 2);  // add_adapters() has found it
-    const uint64_t own = part.first_row + row - begins_[index], columns = info->shape[1];
+    const uint64_t own = part.first_row + local, width_of_row = info->shape[1];
     if (own >= info->shape[0]) return {};
+    const bool is_cut = stack_.columns.whole != 0;
+    TOK_CHECK(!is_cut || stack_.columns.whole == width_of_row);
+    const uint64_t first = is_cut ? stack_.columns.first : 0;
+    const uint64_t columns = is_cut ? stack_.columns.count : width_of_row;
     TOK_TRY(const TensorBytes bytes, file_.pieces(*info));
     const size_t width = dtype_bytes(info->dtype), to = dtype_bytes(constant_.dtype);
-    TOK_TRY(const FileBytes values, bytes.view(own * columns * width, columns * width));
+    TOK_TRY(const FileBytes values,
+            bytes.view((own * width_of_row + first) * width, columns * width));
     for (size_t i = 0; i < columns; ++i) {
       put(constant_.dtype, part.factor * number_at(info->dtype, values.data() + i * width),
           out.data() + i * to);

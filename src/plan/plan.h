@@ -216,6 +216,7 @@ Result<Plan> capture(const Graph& graph, const DeviceInfo& device, const Capture
 struct Cost {
   uint64_t bytes = 0;
   uint64_t flops = 0;
+  uint64_t link_bytes = 0;  // the fewest that a rank takes from the others, and gives them
 };
 Cost step_cost(const Plan& plan, const Step& step, uint64_t tokens, uint64_t kv_length,
                uint64_t sequences = 1);

@@ -111,6 +111,26 @@ void add_cache_info(Page& page, std::span<const ModelSample> models) {
   }
 }
 
+/// The memory and the links of each device.
+void add_devices(Page& page, std::span<const ModelSample> models) {
+  const auto series = [&](std::string_view name, size_t most_without, const auto& value) {
+    for (const ModelSample& model : models) {
+      if (model.devices.size() <= most_without) continue;
+      for (size_t device = 0; device < model.devices.size(); ++device) {
+        page.sample(name, fmt::format("{},device=\"{}\"", Page::labels_of(model), device),
+                    double(value(model, device)));
+      }
+    }
+  };
+  page.head("device_memory_bytes", "gauge", "Bytes of the model's buffers on each device.");
+  series("device_memory_bytes", 0,
+         [](const ModelSample& model, size_t device) { return model.devices[device].bytes; });
+  page.head("link_bytes_total", "counter",
+            "Bytes that each of several devices took from the others, as the plan counts them.");
+  series("link_bytes_total", 1,
+         [](const ModelSample& model, size_t) { return model.counters.link_bytes; });
+}
+
 /// All adapters of a model come and go with it, and each step may have rows of all of them.
 void add_adapters(Page& page, std::span<const ModelSample> models) {
   page.head("lora_requests_info", "gauge",
@@ -163,6 +183,11 @@ SchedulerObserver ModelMetrics::observer() {
                          bool repeats_prompt) { finished(generation, seconds, repeats_prompt); }};
 }
 
+void ModelMetrics::count_links(uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  link_bytes_ = bytes;
+}
+
 void ModelMetrics::token(double seconds, bool is_first) {
   const std::scoped_lock lock(mutex_);
   (is_first ? counters_.first_token : counters_.next_token).add(seconds);
@@ -170,6 +195,7 @@ void ModelMetrics::token(double seconds, bool is_first) {
 
 void ModelMetrics::add(const StepsRun& run) {
   const std::scoped_lock lock(mutex_);
+  counters_.link_bytes += uint64_t{run.steps} * run.tokens * link_bytes_;
   for (uint32_t i = 0; i < run.steps; ++i) {
     counters_.step_tokens.add(run.tokens);
     (run.is_prefill ? counters_.prefill_steps : counters_.decode_steps)
@@ -231,6 +257,7 @@ std::string HttpMetrics::text(std::span<const ModelSample> models, size_t connec
   add_totals(page, models);
   add_cache_info(page, models);
   add_adapters(page, models);
+  add_devices(page, models);
   page.counter("prompt_tokens_total", "Tokens of prompts, cached ones too.",
                [](Sample m) { return m.counters.prompt_tokens; });
   page.counter("generation_tokens_total", "Tokens that were generated.",

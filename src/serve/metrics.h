@@ -15,6 +15,7 @@ struct ModelCounters {
 
   std::map<std::string, uint64_t, std::less<>> successes;  // by why they ended
   uint64_t prompt_tokens = 0, cached_tokens = 0, generated_tokens = 0, cancelled = 0;
+  uint64_t link_bytes = 0;  // that each device took from the others
   Histogram first_token, next_token, whole, queue, prefill, decode;
   Histogram prompts, generations, step_tokens, prefill_steps, decode_steps;
 };
@@ -23,6 +24,8 @@ class ModelMetrics {
  public:
   /// The observer of a scheduler's work.
   SchedulerObserver observer();
+  /// Counts from now on what a device takes from the others for each row of a step.
+  void count_links(uint64_t bytes);
   /// An answer is whole; it is counted where the scheduler has just finished the last part of it.
   void succeeded();
   void cancelled();
@@ -36,6 +39,7 @@ class ModelMetrics {
 
   mutable std::mutex mutex_;
   ModelCounters counters_;
+  uint64_t link_bytes_ = 0;  // of a row
   std::string last_finish_;
 };
 
@@ -46,8 +50,9 @@ struct ModelSample {
   SchedulerStats stats;  // all 0 where it is not loaded, but for what is counted
   bool is_loaded = false, is_loading = false;
   uint64_t loads = 0;
-  std::vector<std::string> adapters = {};  // that requests may name
-  int64_t changed = 0;                     // when it was loaded or unloaded last, by Unix' clock
+  std::vector<std::string> adapters = {};     // that requests may name
+  std::vector<DeviceMemoryUse> devices = {};  // where it is loaded
+  int64_t changed = 0;                        // when it was loaded or unloaded last, by Unix' clock
 };
 
 /// The counts of the server as a whole, on its thread.

@@ -59,6 +59,17 @@ TEST_F(MetricsTest, HasEveryMetricOnceAndASampleForEachModel) {
   EXPECT_EQ(all.find("# TYPE tokamak:step_seconds ", first + 1), all.npos);
 }
 
+TEST_F(MetricsTest, ShowsTheMemoryOfEachDeviceAndWhatCrossesTheLinks) {
+  metrics.count_links(100);
+  metrics.observer().steps({.steps = 2, .tokens = 3});
+  samples[0].devices = {{.bytes = 7}, {.bytes = 8}};
+  samples.push_back({.name = "n", .devices = {{.bytes = 9}}});
+  EXPECT_TRUE(has("tokamak:device_memory_bytes{model_name=\"m\",device=\"1\"} 8"));
+  EXPECT_TRUE(has("tokamak:device_memory_bytes{model_name=\"n\",device=\"0\"} 9"));
+  EXPECT_TRUE(has("tokamak:link_bytes_total{model_name=\"m\",device=\"0\"} 600"));
+  EXPECT_EQ(text().find("link_bytes_total{model_name=\"n\""), std::string::npos);
+}
+
 TEST_F(MetricsTest, CountsThePromptOfSeveralChoicesOnce) {
   finish(FinishReason::kEndToken);
   Generation again;

@@ -235,7 +235,10 @@ std::vector<ModelSample> ModelPool::samples() const {
                           .loads = model.loads,
                           .adapters = model.card.adapters,
                           .changed = model.changed};
-    if (model.loaded) sample.stats = model.loaded->loop->stats();
+    if (model.loaded) {
+      sample.stats = model.loaded->loop->stats();
+      sample.devices = model.loaded->loop->devices();
+    }
     // After those: what no longer runs by them has been counted.
     sample.counters = model.metrics.counters();
     sample.stats.waiting += uint32_t(model.waiting.size());

@@ -35,6 +35,9 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
     if (trace != nullptr) observer = trace->observer(options.model, std::move(observer));
     scheduler->observe(std::move(observer));
   }
+  const Plan& plan = engine->compiled().main.plan;
+  metrics.count_links(phase_cost(plan, plan.phases.front(), 1, 1).link_bytes);
+  std::vector<DeviceMemoryUse> devices = engine->backend().memory_use();
   TOK_TRY(auto service, protocol::Service::make(*engine, std::move(options)));
   const std::string notice = service->notice();
   const protocol::ModelCard card = service->card();
@@ -42,6 +45,7 @@ Result<std::unique_ptr<ServiceLoop>> ServiceLoop::make(std::unique_ptr<Engine> e
       new ServiceLoop(std::move(service), scheduler, metrics, trace, std::move(deliver)));
   own->notice_ = notice;
   own->card_ = card;
+  own->devices_ = std::move(devices);
   own->loop_ = std::make_unique<EngineLoop>(
       std::move(engine), scheduler,
       EngineLoop::Options{.turned = [loop = own.get()] { loop->end_turn(); }});

@@ -55,6 +55,8 @@ class ServiceLoop {
   void cancel_all();
   /// The scheduler's figures at the end of the last turn; later submissions wait.
   SchedulerStats stats() const;
+  /// The memory that the model takes of each device.
+  const std::vector<DeviceMemoryUse>& devices() const { return devices_; }
 
  private:
   /// A call from its begin() to its end.
@@ -99,6 +101,7 @@ class ServiceLoop {
 
   std::string notice_;
   protocol::ModelCard card_;
+  std::vector<DeviceMemoryUse> devices_;
   mutable std::mutex mutex_;
   SchedulerStats stats_;
   std::map<CallId, std::shared_ptr<Call>> calls_;

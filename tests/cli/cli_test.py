@@ -471,9 +471,13 @@ class Gguf(Cli):
 
     def test_inspect_counts_the_weights_of_all_ranks(self):
         model = os.path.join(program.DATA, "models", "llama_mlx4_g64")
-        one, two = (json.loads(self.ok("inspect", model, "--json", "--backend", "cpu-reference", *more).out)["parameters"]
+        one, two = (json.loads(self.ok("inspect", model, "--json", "--backend", "cpu-reference", *more).out)
                     for more in ((), ("--gpus", "0,1")))
-        self.assertEqual(one, two)
+        self.assertEqual(one["parameters"], two["parameters"])
+        self.assertNotIn("ranks", one)
+        cut = two["ranks"]
+        self.assertEqual((cut["ranks"], cut["attentions"], cut["whole"], cut["logits"]), (2, 2, 0, True))
+        self.assertLess(cut["weight_share"], 0.85)
 
     def test_inspect(self):
         out = json.loads(self.ok("inspect", self.PATH, "--json", *CPU).out)

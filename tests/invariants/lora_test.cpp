@@ -107,7 +107,8 @@ TensorFile merged(const TensorFile& model, const LoraFiles& adapter) {
 }
 
 const DeviceSetup& setup_named(std::string_view name) {
-  return *std::ranges::find(setups(), name, &DeviceSetup::name);
+  const auto& all = name.ends_with("ranks") ? rank_setups() : setups();
+  return *std::ranges::find(all, name, &DeviceSetup::name);
 }
 
 /// A model with two adapters, of different ranks, none of which is whole eights, and modules.
@@ -127,7 +128,7 @@ struct Adapted {
     options.context = 96;
     options.chunk = 24;
     options.sequences = sequences;
-    if (setup.name == "cpu") options.disabled_passes = kRoundingPasses;
+    if (setup.options.backend == "cpu-reference") options.disabled_passes = kRoundingPasses;
     auto backend = open_backend(options);
     EXPECT_TRUE(backend) << backend.error().message;
     if (!backend) return nullptr;
@@ -241,6 +242,16 @@ TEST_P(Lora, GivesTheLogitsOfTheModelWithTheAdapterInItsWeightsOnTheCpu) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message,
             "There is no adapter \"three\"; the model was opened with one, two.");
+}
+
+TEST_P(Lora, IsCutForRanksAsItsProductsOnTheCpu) {
+  for (const std::string_view ranks : {"cpu_2_ranks", "cpu_3_ranks"}) {
+    SCOPED_TRACE(ranks);
+    const auto engine = model.load_adapted(1, setup_named(ranks));
+    ASSERT_NE(engine, nullptr);
+    EXPECT_EQ(engine->compiled().main.cut.whole, 0u);
+    expect_merged_logits(model, *engine, 3e-6);
+  }
 }
 
 const std::vector<Asked> kMixed = {{1, 40}, {2, 40}, {0, 40}, {2, 17}, {1, 1}, {0, 33}};

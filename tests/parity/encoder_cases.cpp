@@ -70,13 +70,14 @@ std::vector<Case> position_scale_cases() {
 /// A rank that is alone counts as all ranks.
 std::vector<Case> all_reduce_cases() {
   std::vector<Case> all;
-  for (const uint32_t columns : {1u, 7u, 300u}) {
+  for (const uint32_t columns : {1u, 7u, 300u, 600u}) {
     for (const Steps& steps : {kOneByOne, kChunks}) {
       for (const uint32_t parts : {1u, 3u}) {
         for (const bool adds : {false, true}) {
           CaseBuilder b(fmt::format("all_reduce {} in {} parts{} {}", columns, parts,
                                     adds ? " and a residual" : "", label(steps)));
-          const AllReduce op{.ranks = columns == 7 ? 8u : 2u, .parts = parts, .last = adds};
+          const bool is_many = columns == 7 || columns == 600;
+          const AllReduce op{.ranks = is_many ? 8u : 2u, .parts = parts, .last = adds};
           std::vector<ValueId> inputs = {b.activation(parts * columns)};
           if (adds) inputs.push_back(b.activation(columns));
           all.push_back(b.finish(b.graph().add_node(op, inputs).front(), steps, kSum));
@@ -95,7 +96,7 @@ std::vector<Case> all_reduce_norm_cases() {
         CaseBuilder b(
             fmt::format("all_reduce_norm {} in {} parts {}", columns, parts, label(steps)));
         const AllReduceNorm op{
-            .ranks = columns == 7 ? 8u : 2u, .parts = parts, .last = parts == 3, .eps = 1e-3f};
+            .ranks = columns == 300 ? 2u : 8u, .parts = parts, .last = parts == 3, .eps = 1e-3f};
         const ValueId x = b.activation(parts * columns), r = b.activation(columns);
         const auto both = b.graph().add_node(op, {x, r, b.random("w", {columns}, DType::kF32, 2)});
         const ValueId norm = b.graph().scale(both[1], 0.7f);

@@ -46,6 +46,16 @@ Result<double> copy_seconds(const End& reader, const End& owner) {
 }  // namespace
 }  // namespace cuda
 
+double slowest_link(std::span<const CudaLink> links, std::span<const uint32_t> devices) {
+  const auto is_used = [&](uint32_t device) { return std::ranges::count(devices, device) > 0; };
+  double slowest = 0;
+  for (const CudaLink& link : links) {
+    if (!is_used(link.reader) || !is_used(link.owner) || !link.problem.empty()) continue;
+    slowest = slowest == 0 ? link.bytes_per_second : std::min(slowest, link.bytes_per_second);
+  }
+  return slowest;
+}
+
 Result<std::vector<CudaLink>> measure_cuda_links() {
   TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
   std::vector<cuda::End> ends;

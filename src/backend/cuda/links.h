@@ -1,6 +1,7 @@
 // The ways from one CUDA device to another, by which ranks read each other's memory.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,8 @@ struct CudaLink {
 
 /// Measures it for every pair of devices, some milliseconds each. Errors: a device cannot be used.
 Result<std::vector<CudaLink>> measure_cuda_links();
+
+/// Bytes per second of the slowest link between two of those devices; 0 without one.
+double slowest_link(std::span<const CudaLink> links, std::span<const uint32_t> devices);
 
 }  // namespace tokamak

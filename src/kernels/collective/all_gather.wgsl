@@ -1,5 +1,4 @@
 // The columns of every rank, one rank after the other.
-@group(0) @binding(PART_OF) var<storage, read> part_of: binding_array<array<Part>, RANKS>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<Part>;
 
 fn run(group: vec3<u32>, lane: u32) {

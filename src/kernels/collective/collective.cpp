@@ -100,20 +100,38 @@ const char* leave_source(bool last) {
   return last ? "collective/meet_again.wgsl" : "collective/leave.wgsl";
 }
 
-/// A sum over ranks whose lanes hold `held` parts; `puts`: ranks put them into each other's memory.
-Launch sum_launch(const Problem& problem, const auto& op, bool puts, uint64_t groups, uint32_t held,
-                  std::vector<std::string> sources) {
+/// How values cross from rank to rank.
+enum class Way : uint8_t { kPut, kMeet, kTwoSteps };
+
+std::vector<std::string> way_sources(Way way, bool last) {
+  switch (way) {
+    case Way::kPut:
+      return {"collective/read_parts.wgsl", "collective/parts.wgsl", "collective/by_putting.wgsl"};
+    case Way::kMeet:
+      return {"collective/meet.wgsl", leave_source(last), "collective/read_parts.wgsl",
+              "collective/parts.wgsl", "collective/by_meeting.wgsl"};
+    case Way::kTwoSteps:
+      break;
+  }
+  return {"collective/meet.wgsl", "collective/changed_parts.wgsl", "collective/parts.wgsl",
+          "collective/by_two_steps.wgsl"};
+}
+
+/// A sum over ranks whose lanes hold `held` parts; a workgroup has `chunk` neighbours at a time.
+Launch sum_launch(const Problem& problem, const auto& op, Way way, uint64_t groups, uint32_t held,
+                  uint32_t chunk, std::vector<std::string> sources) {
   const bool adds = problem.inputs.size() > 1;
-  using Sources = std::vector<std::string>;
-  Sources all = puts ? Sources{"collective/parts.wgsl", "collective/by_putting.wgsl"}
-                     : Sources{"collective/meet.wgsl", leave_source(op.last),
-                               "collective/parts.wgsl", "collective/by_meeting.wgsl"};
+  std::vector<std::string> all = way_sources(way, op.last);
   all.emplace_back(adds ? "collective/residual.wgsl" : "collective/no_residual.wgsl");
   std::ranges::move(sources, std::back_inserter(all));
   Launch launch = launch_of(problem, op.ranks, goes_by_fours(problem), groups, std::move(all));
   launch.constants.push_back({"PARTS", op.parts});
   launch.constants.push_back({"HELD", held});
-  if (!puts) return launch;
+  if (way == Way::kTwoSteps) {
+    launch.constants.push_back({"CHUNK", chunk});
+    launch.constants.push_back({"IN_FLIGHT", kHeld});
+  }
+  if (way != Way::kPut) return launch;
   launch.constants.push_back({"INBOX", kArrivalWords});
   launch.constants.push_back({"MAX_PUT_GROUPS", kMaxPutGroups});
   launch.constants.push_back({"MAX_SLOTS", kMaxSlots});
@@ -128,31 +146,50 @@ std::string refuses_put(const Problem& problem, const DeviceInfo&) {
   return groups_of(problem, true) > kMaxPutGroups ? kNoRoom : "";
 }
 
-template <bool kPuts>
+template <Way kWay>
 Launch all_reduce_launch(const Problem& problem, const DeviceInfo&) {
   const uint64_t groups = groups_of(problem, goes_by_fours(problem));
-  return sum_launch(problem, problem.as<AllReduce>(), kPuts, groups,
-                    groups < kMaxGroups ? 1 : kHeld,
+  const uint32_t held = groups < kMaxGroups ? 1 : kHeld;
+  return sum_launch(problem, problem.as<AllReduce>(), kWay, groups, held, held * kThreads,
                     {"collective/all_reduce.wgsl", "wgsl/entry.wgsl"});
+}
+
+/// The bytes that a link between two H200 moves in a second, and the time of a meeting: measured.
+constexpr double kLinkBytesPerSecond = 388e9, kMeetingSeconds = 2.9e-6;
+
+/// In one step a rank reads all of every other one's; in two its slice of theirs, and writes as
+/// much, for one more meeting.
+std::string refuses_two_steps(const Problem& problem, const DeviceInfo&) {
+  const auto* sum = std::get_if<AllReduce>(problem.op);
+  const double ranks = sum != nullptr ? sum->ranks : problem.as<AllReduceNorm>().ranks;
+  const double bytes = 4.0 * double(problem.max_tokens) * double(problem.outputs[0].shape[1]);
+  const double saved = (ranks - 1) * (1 - 2 / ranks) * bytes / kLinkBytesPerSecond;
+  return saved > kMeetingSeconds ? "" : "a second meeting takes longer than what it saves";
 }
 
 uint32_t held_of_row(const Problem& problem) {
   return ceil_div(row_parts(problem, goes_by_fours(problem)), kThreads);
 }
 
-template <bool kPuts>
 std::string refuses_norm(const Problem& problem, const DeviceInfo&) {
-  if (!kPuts) return held_of_row(problem) > kMaxHeldOfRow ? "its rows are too long" : "";
+  return held_of_row(problem) > kMaxHeldOfRow ? "its rows are too long" : "";
+}
+std::string refuses_norm_in_two_steps(const Problem& problem, const DeviceInfo& device) {
+  const std::string reason = refuses_norm(problem, device);
+  return reason.empty() ? refuses_two_steps(problem, device) : reason;
+}
+std::string refuses_put_norm(const Problem& problem, const DeviceInfo&) {
   if (!goes_by_fours(problem)) return kNoFours;
   const bool has_room =
       problem.max_tokens <= kMaxPutGroups && held_of_row(problem) * kThreads <= kMaxSlots;
   return has_room ? "" : kNoRoom;
 }
 
-template <bool kPuts>
+template <Way kWay>
 Launch all_reduce_norm_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllReduceNorm>();
-  Launch launch = sum_launch(problem, op, kPuts, problem.max_tokens, held_of_row(problem),
+  const uint32_t row = row_parts(problem, goes_by_fours(problem));
+  Launch launch = sum_launch(problem, op, kWay, problem.max_tokens, held_of_row(problem), row,
                              with_reduction(true, {"collective/all_reduce_norm.wgsl"}));
   launch.constants.push_back({"UNIT", goes_by_fours(problem) ? 4u : 1u});
   launch.constants.push_back({"EPS", op.eps});
@@ -163,39 +200,51 @@ Launch all_gather_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllGather>();
   const uint32_t own = uint32_t(problem.inputs[0].shape[1]);
   const bool by_fours = goes_by_fours(problem) && own % 4 == 0;
-  Launch launch = launch_of(problem, op.ranks, by_fours, groups_of(problem, by_fours),
-                            {"collective/meet.wgsl", leave_source(op.last),
-                             "collective/all_gather.wgsl", "wgsl/entry.wgsl"});
+  Launch launch =
+      launch_of(problem, op.ranks, by_fours, groups_of(problem, by_fours),
+                {"collective/meet.wgsl", leave_source(op.last), "collective/read_parts.wgsl",
+                 "collective/all_gather.wgsl", "wgsl/entry.wgsl"});
   launch.constants.push_back({"OWN_COLUMNS", own / (by_fours ? 4 : 1)});
   return launch;
 }
 
 constexpr KernelVariant kCollectiveVariants[] = {
+    {.name = "all_reduce.cuda.two_steps",
+     .op = op_index<AllReduce>(),
+     .backend = BackendKind::kCuda,
+     .refuses = refuses_two_steps,
+     .launch = all_reduce_launch<Way::kTwoSteps>},
     {.name = "all_reduce.cuda.put",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCuda,
      .refuses = refuses_put,
-     .launch = all_reduce_launch<true>},
+     .launch = all_reduce_launch<Way::kPut>},
     {.name = "all_reduce.cuda",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCuda,
-     .launch = all_reduce_launch<false>},
+     .launch = all_reduce_launch<Way::kMeet>},
     {.name = "all_reduce.cpu",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCpu,
      .run = all_reduce_reference},
+    {.name = "all_reduce_norm.cuda.two_steps",
+     .op = op_index<AllReduceNorm>(),
+     .backend = BackendKind::kCuda,
+     .needs = kFeatureSubgroups,
+     .refuses = refuses_norm_in_two_steps,
+     .launch = all_reduce_norm_launch<Way::kTwoSteps>},
     {.name = "all_reduce_norm.cuda.put",
      .op = op_index<AllReduceNorm>(),
      .backend = BackendKind::kCuda,
      .needs = kFeatureSubgroups,
-     .refuses = refuses_norm<true>,
-     .launch = all_reduce_norm_launch<true>},
+     .refuses = refuses_put_norm,
+     .launch = all_reduce_norm_launch<Way::kPut>},
     {.name = "all_reduce_norm.cuda",
      .op = op_index<AllReduceNorm>(),
      .backend = BackendKind::kCuda,
      .needs = kFeatureSubgroups,
-     .refuses = refuses_norm<false>,
-     .launch = all_reduce_norm_launch<false>},
+     .refuses = refuses_norm,
+     .launch = all_reduce_norm_launch<Way::kMeet>},
     {.name = "all_reduce_norm.cpu",
      .op = op_index<AllReduceNorm>(),
      .backend = BackendKind::kCpu,

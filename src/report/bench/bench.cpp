@@ -198,6 +198,7 @@ class Bench {
     test.bytes_per_token += double(cost.bytes) / test.tokens();
     test.flops_per_token += double(cost.flops) / test.tokens();
     test.launches_per_token += double(launches) / test.tokens();
+    test.link_bytes_per_token += double(cost.link_bytes) / test.tokens();
   }
 
   Engine& engine_;

@@ -89,6 +89,7 @@ struct BenchTest {
   uint32_t arriving = 0;             // tokens of a prompt that arrives beside several sequences
   std::optional<Arrival> arrival = {};
   double bytes_per_token = 0, flops_per_token = 0, launches_per_token = 0;
+  double link_bytes_per_token = 0;  // of several ranks: what one of them takes from the others
 
   /// "pp512", "tg128", "pp512+tg128", "tg128 @ d1024", as llama-bench calls them.
   std::string name() const;
@@ -104,9 +105,12 @@ struct BenchTest {
   std::vector<double> speeds() const;
   double tokens_per_second() const { return tokens() / timing_of(seconds).median; }
   double bytes_per_second() const { return bytes_per_token * tokens_per_second(); }
-  /// The least time of the test: its bytes at `bandwidth`, its launches one after the other.
-  double floor_seconds(double bandwidth, double launch_seconds) const {
-    return tokens() * (bytes_per_token / bandwidth + launches_per_token * launch_seconds);
+  /// The least time of the test: its bytes at `bandwidth`, its launches one after the other, and
+  /// what crosses the links at theirs, where that is known.
+  double floor_seconds(double bandwidth, double launch_seconds, double link_bandwidth = 0) const {
+    const double crossing = link_bandwidth > 0 ? link_bytes_per_token / link_bandwidth : 0;
+    return tokens() *
+           (bytes_per_token / bandwidth + launches_per_token * launch_seconds + crossing);
   }
 };
 
@@ -160,6 +164,7 @@ struct BenchReport {
   std::vector<WorkTest> work;         // instead of these
   double bandwidth = 0;               // bytes per second; see measure_bandwidth()
   double launch_seconds = 0;          // see measure_launch()
+  double link_bandwidth = 0;          // of the slowest link between the ranks; 0: there are none
   std::optional<Timing> first_token;  // first prefill test and the choice of a token
   LoadTimes load;
   CompileReport compiled;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "backend/cuda/links.h"
 #include "base/system/calendar.h"
 #include "base/system/machine.h"
 #include "report/bench/bench_work.h"
@@ -203,6 +204,10 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
   TOK_TRY(report.bandwidth, measure_bandwidth(*backend, clock));
   TOK_TRY(report.launch_seconds, measure_launch(*backend, clock));
+  if (backend->device().backend == BackendKind::kCuda && open.gpus.size() > 1) {
+    TOK_TRY(const std::vector<CudaLink> links, measure_cuda_links());
+    report.link_bandwidth = slowest_link(links, open.gpus);
+  }
   return report;
 }
 

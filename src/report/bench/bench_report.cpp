@@ -56,7 +56,7 @@ Table work_table(const BenchReport& report) {
 }
 
 double floor_of(const BenchTest& test, const BenchReport& report) {
-  return test.floor_seconds(report.bandwidth, report.launch_seconds);
+  return test.floor_seconds(report.bandwidth, report.launch_seconds, report.link_bandwidth);
 }
 
 Table speeds_table(const BenchReport& report) {
@@ -101,6 +101,7 @@ Json tests_json(const BenchReport& report) {
     one.set("bytes_per_second", test.bytes_per_second());
     one.set("bandwidth_share", test.bytes_per_second() / report.bandwidth);
     one.set("launches_per_token", test.launches_per_token);
+    if (test.link_bytes_per_token > 0) one.set("link_bytes_per_token", test.link_bytes_per_token);
     one.set("floor_seconds", floor).set("floor_share", floor / timing.median);
     one.set("tokens", test.tokens()).set("mean_tokens_per_second", speed.mean);
     one.set("tokens_per_second_deviation", speed.deviation);
@@ -208,6 +209,13 @@ Facts figures(const BenchReport& report) {
                   " when it computes next to nothing; the floor of a test is its bytes at this "
                   "bandwidth and its launches one after the other",
               "launch_seconds", report.launch_seconds);
+  }
+  if (report.link_bandwidth > 0) {
+    facts.add("links",
+              per_second(report.link_bandwidth) +
+                  " between the ranks, measured in this run; the floor counts what each takes from "
+                  "the others, too",
+              "link_bytes_per_second", report.link_bandwidth);
   }
   const LoadTimes& load = report.load;
   Json load_json;

@@ -59,6 +59,10 @@ TEST(BenchFloor, IsTheBytesAndTheLaunches) {
   const BenchTest test{
       .generate = 10, .bytes_per_token = 2e6, .flops_per_token = 1, .launches_per_token = 100};
   EXPECT_DOUBLE_EQ(test.floor_seconds(1e9, 1e-6), 10 * (2e-3 + 1e-4));
+  BenchTest ranks = test;
+  ranks.link_bytes_per_token = 4e5;
+  EXPECT_DOUBLE_EQ(ranks.floor_seconds(1e9, 1e-6, 4e8), 10 * (2e-3 + 1e-4 + 1e-3));
+  EXPECT_DOUBLE_EQ(ranks.floor_seconds(1e9, 1e-6), 10 * (2e-3 + 1e-4)) << "no link was measured";
 }
 
 TEST(BenchFloor, ALaunchTakesTime) {

@@ -200,6 +200,23 @@ Result<void> add_launches(Facts& facts, const Engine::Compiled& compiled, const 
   return {};
 }
 
+/// The parts that several ranks share, and those that each computes whole.
+void add_ranks(Facts& facts, const CompiledPart& part) {
+  if (part.plan.ranks == 1) return;
+  const ShardReport& cut = part.cut;
+  const double share = double(cut.rank_bytes) / double(cut.bytes);
+  Json out;
+  out.set("ranks", part.plan.ranks).set("attentions", cut.attentions);
+  out.set("feed_forwards", cut.feed_forwards).set("logits", cut.logits);
+  out.set("whole", cut.whole).set("weight_share", share);
+  facts.add("ranks",
+            fmt::format("{}: {} of attention or recurrence, {} feed-forward{} are cut, {} products "
+                        "whole; each has {:.1f} % of the weights",
+                        part.plan.ranks, cut.attentions, cut.feed_forwards,
+                        cut.logits ? " and the logits" : "", cut.whole, 100 * share),
+            "ranks", std::move(out));
+}
+
 /// The outcome of one wish: "in 8 of 9 steps", or why in none.
 std::string wish_text(const Engine::Compiled& compiled, const OpenOptions& options,
                       const DeviceInfo& device, const std::string& op, const std::string& name) {
@@ -312,6 +329,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
   facts.add("", "", "backend", backend_name(device.backend));
   add_hints(facts, compiled, device, options);
   TOK_TRY(add_launches(facts, compiled, device, options));
+  add_ranks(facts, compiled.main);
   add_memory(facts, compiled.main.plan, tower_bytes(compiled));
   return facts;
 }

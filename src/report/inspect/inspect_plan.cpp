@@ -70,6 +70,7 @@ Json step_json(const Plan& plan, const Phase& phase, const Step& step,
     one.set("grid", Json::Array{grid.x.at(size), grid.y.at(size), grid.z.at(size)});
   }
   one.set("bytes", cost.bytes).set("flops", cost.flops);
+  if (cost.link_bytes > 0) one.set("link_bytes", cost.link_bytes);
   Json passed{Json::Array{}};
   for (const std::string& reason : step.passed_over) passed.as_array().emplace_back(reason);
   return one.set("passed_over", std::move(passed));
@@ -127,6 +128,7 @@ Json plan_json(const Plan& plan, const DeviceInfo& device, const InspectRequest&
     if (phase.from_position > 0) one.set("from_position", phase.from_position);
     one.set("launches", uint64_t{phase.steps.size()});
     one.set("bytes", sum.bytes).set("flops", sum.flops);
+    if (sum.link_bytes > 0) one.set("link_bytes", sum.link_bytes);
     one.set("tensors", phase.tensors).set("tensor_bytes", phase.tensor_bytes);
     phases.push_back(one.set("steps", std::move(steps)));
   }

@@ -26,8 +26,9 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Seconds of each launch: the median over the repetitions.
-Result<std::vector<double>> time_step(Engine& engine, size_t phase, const ProfileOptions& options) {
+/// Seconds of each launch on each rank: the median over the repetitions.
+Result<std::vector<std::vector<double>>> time_step(Engine& engine, size_t phase,
+                                                   const ProfileOptions& options) {
   TOK_TRY(Session session, engine.start());
   // Of equal tokens all rows would choose the same experts.
   const std::vector<uint32_t> ids =
@@ -54,17 +55,19 @@ Result<std::vector<double>> time_step(Engine& engine, size_t phase, const Profil
   }
   const StepRequest request{
       .phase = phase, .slots = std::move(slots), .tokens = tokens, .done = {}};
-  std::vector<std::vector<double>> samples;
+  std::vector<std::vector<std::vector<double>>> repetitions;
   for (uint32_t i = 0; i <= options.repetitions; ++i) {
-    TOK_TRY(const std::vector<double> seconds, engine.program().time_launches(request));
-    if (i == 0) continue;  // the first one warms up
-    samples.resize(seconds.size());
-    for (size_t launch = 0; launch < seconds.size(); ++launch) {
-      samples[launch].push_back(seconds[launch]);
+    TOK_TRY(std::vector<std::vector<double>> ranks, engine.program().time_ranks(request));
+    if (i > 0) repetitions.push_back(std::move(ranks));  // the first one warms up
+  }
+  std::vector<std::vector<double>> medians = repetitions.front();
+  for (size_t rank = 0; rank < medians.size(); ++rank) {
+    for (size_t launch = 0; launch < medians[rank].size(); ++launch) {
+      std::vector<double> sample;
+      for (const auto& ranks : repetitions) sample.push_back(ranks[rank][launch]);
+      medians[rank][launch] = median(std::move(sample));
     }
   }
-  std::vector<double> medians;
-  for (std::vector<double>& sample : samples) medians.push_back(median(std::move(sample)));
   return medians;
 }
 
@@ -120,6 +123,35 @@ Table lines_table(const Profile& profile) {
   return table;
 }
 
+RankTime rank_time(const Phase& phase, std::span<const double> steps) {
+  RankTime time;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    time.seconds += steps[i];
+    if (is_collective(phase.steps[i].op)) time.meeting_seconds += steps[i];
+  }
+  return time;
+}
+
+std::string ranks_text(const Profile& profile) {
+  std::string text;
+  for (size_t rank = 0; rank < profile.rank_times.size(); ++rank) {
+    const auto& [seconds, meeting] = profile.rank_times[rank];
+    text += fmt::format("rank {}: {:.1f} us, {:.1f} of them in sums and rows of all ranks\n", rank,
+                        seconds * 1e6, meeting * 1e6);
+  }
+  return text;
+}
+
+Json ranks_json(const Profile& profile) {
+  Json::Array list;
+  for (const auto& [seconds, meeting] : profile.rank_times) {
+    Json one;
+    one.set("microseconds", seconds * 1e6).set("meeting_microseconds", meeting * 1e6);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 }  // namespace
 
 Cost launch_cost(const Plan& plan, const Step& step, const Profile& profile) {
@@ -140,7 +172,8 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {
   }
   TOK_TRY(const size_t index, phase_to_time(plan, options));
   const Phase& phase = plan.phases[index];
-  TOK_TRY(const std::vector<double> seconds, time_step(engine, index, options));
+  TOK_TRY(std::vector<std::vector<double>> ranks, time_step(engine, index, options));
+  const std::vector<double> seconds = ranks.front();
   Profile out{.phase = phase.name,
               .phase_index = index,
               .tokens = options.tokens,
@@ -162,6 +195,12 @@ Result<Profile> profile(Engine& engine, const ProfileOptions& asked) {
     out.seconds += seconds[i];
   }
   out.steps = seconds;
+  if (ranks.size() > 1) {
+    for (const std::vector<double>& steps : ranks) {
+      out.rank_times.push_back(rank_time(phase, steps));
+    }
+    out.ranks = std::move(ranks);
+  }
   for (auto& [key, line] : lines) out.lines.push_back(std::move(line));
   std::ranges::stable_sort(out.lines, std::greater{}, &ProfileLine::seconds);
   return out;
@@ -173,7 +212,8 @@ std::string profile_text(const Profile& profile) {
   return lines_table(profile).text() +
          fmt::format("\n{}: {} {}{} after {}, {} launches, {:.1f} us on the device\n",
                      profile.phase, count, what, count == 1 ? "" : "s", profile.depth,
-                     profile.launches, profile.seconds * 1e6);
+                     profile.launches, profile.seconds * 1e6) +
+         ranks_text(profile);
 }
 
 Json profile_json(const Profile& profile) {
@@ -182,6 +222,7 @@ Json profile_json(const Profile& profile) {
   if (profile.sequences > 0) out.set("sequences", profile.sequences);
   out.set("depth", profile.depth);
   out.set("launches", profile.launches).set("microseconds", profile.seconds * 1e6);
+  if (!profile.rank_times.empty()) out.set("ranks", ranks_json(profile));
   return out.set("lines", lines_table(profile).json());
 }
 

@@ -23,6 +23,11 @@ struct ProfileLine {
   uint64_t bytes = 0, flops = 0;
 };
 
+/// A rank's seconds, and of them those of launches in which ranks meet: there one waits for others.
+struct RankTime {
+  double seconds = 0, meeting_seconds = 0;
+};
+
 struct Profile {
   std::string phase;
   size_t phase_index = 0;  // in the plan
@@ -30,6 +35,9 @@ struct Profile {
   double seconds = 0;              // sum of the lines
   std::vector<ProfileLine> lines;  // the slowest first
   std::vector<double> steps;       // seconds of each launch, in the plan's order
+  // The same of each rank where there are several, and the sums.
+  std::vector<std::vector<double>> ranks = {};
+  std::vector<RankTime> rank_times = {};
 };
 
 /// Errors: more tokens than the context or a step takes, more sequences than the engine was opened

@@ -265,27 +265,39 @@ Json profile_trace(const Engine& engine, const Profile& profile) {
   const Plan& plan = engine.compiled().main.plan;
   const Phase& phase = plan.phases[profile.phase_index];
   Json::Array events;
-  const auto named = [&](const char* kind, const std::string& name) {
+  std::vector<std::vector<double>> lanes = profile.ranks;
+  if (lanes.empty()) lanes.push_back(profile.steps);
+  const auto named = [&](const char* kind, size_t lane, const std::string& name) {
     Json event, arguments;
-    event.set("ph", "M").set("name", kind).set("pid", 1).set("tid", 1);
+    event.set("ph", "M").set("name", kind).set("pid", 1).set("tid", uint64_t{lane + 1});
     events.push_back(event.set("args", arguments.set("name", name)));
   };
-  named("process_name", engine.device().name);
-  named("thread_name", fmt::format("{} of {} after {}", phase.name, profile.tokens, profile.depth));
-  double at = 0;
+  named("process_name", 0, engine.device().name);
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    const std::string rank = lanes.size() > 1 ? fmt::format("rank {}: ", lane) : "";
+    named("thread_name", lane,
+          fmt::format("{}{} of {} after {}", rank, phase.name, profile.tokens, profile.depth));
+  }
+  std::vector<double> at(lanes.size());
   for (size_t i = 0; i < phase.steps.size(); ++i) {
     const Step& step = phase.steps[i];
-    const double us = profile.steps[i] * 1e6;
     const Cost cost = launch_cost(plan, step, profile);
-    Json event, arguments;
+    Json arguments;
     arguments.set("step", uint64_t{i}).set("problem", step_problem(step));
     arguments.set("bytes", cost.bytes).set("flops", cost.flops);
+    if (cost.link_bytes > 0) arguments.set("link_bytes", cost.link_bytes);
     arguments.set("grid", grid_json(step, profile));
     add_weights(arguments, plan, step);
-    event.set("ph", "X").set("name", step.kernel->name).set("cat", op_name(step.op));
-    event.set("pid", 1).set("tid", 1).set("ts", at).set("dur", us);
-    events.push_back(event.set("args", std::move(arguments)));
-    at += us;
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      const double us = lanes[lane][i] * 1e6;
+      Json event;
+      event.set("ph", "X").set("name", step.kernel->name).set("cat", op_name(step.op));
+      event.set("pid", 1).set("tid", uint64_t{lane + 1}).set("ts", at[lane]).set("dur", us);
+      events.push_back(event.set("args", arguments));
+      at[lane] += us;
+    }
+    // Ranks that have met go on together.
+    if (is_collective(step.op)) std::ranges::fill(at, *std::ranges::max_element(at));
   }
   Json out;
   out.set("displayTimeUnit", "ns");

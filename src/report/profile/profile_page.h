@@ -30,7 +30,8 @@ Result<Json> page_data(const Engine& engine, const Profile& profile, const Roofl
 /// A page of HTML that needs nothing beside itself.
 std::string profile_page(const Json& data);
 
-/// An object with "traceEvents": the launches one after the other, in microseconds.
+/// An object with "traceEvents": the launches one after the other, in microseconds; each rank has a
+/// lane.
 Json profile_trace(const Engine& engine, const Profile& profile);
 
 }  // namespace tokamak

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 namespace tokamak {
@@ -163,6 +164,38 @@ TEST_F(ProfilePageTest, TraceHasTheLaunchesOneAfterTheOther) {
   }
   EXPECT_EQ(launches, profile_.launches);
   EXPECT_NEAR(at, profile_.seconds * 1e6, 1e-6);
+}
+
+TEST(ProfileOfRanks, HasALaneForEachRankAndTheTimeThatItWaits) {
+  OpenOptions options;
+  options.model = TOKAMAK_TEST_DATA "/models/gemma3_mm";
+  options.backend = "cpu-reference";
+  options.context = 32;
+  options.chunk = 8;
+  options.gpus = {0, 1};
+  const auto engine = Engine::open(options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto found = profile(**engine, {.repetitions = 1});
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->rank_times.size(), 2u);
+  for (const RankTime& time : found->rank_times) {
+    EXPECT_GT(time.meeting_seconds, 0);
+    EXPECT_LT(time.meeting_seconds, time.seconds);
+  }
+  EXPECT_NE(profile_text(*found).find("\nrank 1: "), std::string::npos);
+  const Phase& phase = (*engine)->compiled().main.plan.phases[found->phase_index];
+  std::map<int64_t, std::vector<double>> starts;
+  const Json trace = profile_trace(**engine, *found);
+  for (const Json& event : trace.find("traceEvents")->as_array()) {
+    if (*event.find("ph") != Json("X")) continue;
+    starts[event.find("tid")->as_integer()].push_back(event.find("ts")->as_number());
+  }
+  ASSERT_EQ(starts.size(), 2u);
+  ASSERT_EQ(starts[2].size(), phase.steps.size());
+  for (size_t i = 0; i + 1 < phase.steps.size(); ++i) {
+    if (!is_collective(phase.steps[i].op)) continue;
+    EXPECT_EQ(starts[1][i + 1], starts[2][i + 1]) << "after " << phase.steps[i].kernel->name;
+  }
 }
 
 }  // namespace
