@@ -20,7 +20,7 @@ constexpr const char* kPrompt = "Once upon a time";
 ModelOptions small() {
   ModelOptions options;
   options.model = kModel;
-  options.backend = "cpu-reference";
+  options.backend = "cpu";
   options.context = 96;
   options.sequences = 2;
   return options;
@@ -34,7 +34,7 @@ Model open(const ModelOptions& options = small()) {
 
 /// Opens a plain engine, to compare with.
 std::unique_ptr<Engine> engine() {
-  auto engine = Engine::open({.model = kModel, .backend = "cpu-reference", .context = 96});
+  auto engine = Engine::open({.model = kModel, .backend = "cpu", .context = 96});
   EXPECT_TRUE(engine) << engine.error().message;
   return *std::move(engine);
 }
@@ -197,8 +197,7 @@ TEST(Model, NamesAContextOfOneAndADeviceOfTheCpu) {
   refused(options, "context is 1, but a prompt and a token need 2 positions");
   options = small();
   options.device = 9;
-  refused(options,
-          "device is 9, which chooses among WebGPU or CUDA devices; the backend is cpu-reference.");
+  refused(options, "device is 9, which chooses among WebGPU or CUDA devices; the backend is cpu.");
 }
 
 TEST(Model, IsClosedOnceItWasMovedFrom) {
@@ -267,7 +266,7 @@ TEST(Model, Ranks) {
   const std::vector<std::string> documents = {"the fox", "a river", "an owl"};
   const auto scores = model.rerank("a fox", documents);
   ASSERT_TRUE(scores) << scores.error().message;
-  const auto alone = Engine::open({.model = options.model, .backend = "cpu-reference"});
+  const auto alone = Engine::open({.model = options.model, .backend = "cpu"});
   EXPECT_EQ(*scores, *(*alone)->rerank("a fox", documents));
   EXPECT_EQ(model.start({.prompt = "A fox"}).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(model.embed(documents).error().code, ErrorCode::kUnsupported);
@@ -276,6 +275,7 @@ TEST(Model, Ranks) {
 TEST(Model, EmbedsInBatches) {
   ModelOptions options = small();
   options.pooling = "mean";
+  options.backend = "cpu-reference";  // the same bits alone and beside others
   Model model = open(options);
   const std::vector<std::string> texts = {"A fox", "The sea"};
   const auto vectors = model.embed(texts);
@@ -283,7 +283,7 @@ TEST(Model, EmbedsInBatches) {
   ASSERT_EQ(vectors->size(), 2u);
   EXPECT_EQ((*vectors)[0].size(), model.details().dimensions);
   const auto alone =
-      Engine::open({.model = kModel, .backend = "cpu-reference", .context = 96, .pooling = "mean"});
+      Engine::open({.model = kModel, .backend = options.backend, .context = 96, .pooling = "mean"});
   for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(*(*alone)->embed(texts[i]), (*vectors)[i]);
   EXPECT_EQ(model.embed(std::span(texts).first(1), {.dimensions = 8})->at(0).size(), 8u);
   EXPECT_FALSE(model.embed(texts, {.prompt = "unknown"}));
@@ -389,10 +389,8 @@ TEST(ModelImages, NeedATowerWhereAFileIsNamed) {
 
 TEST(ModelImages, GiveTheTokensThatAnEngineGivesAlone) {
   Model model = open(with_images());
-  const auto alone = Engine::open({.model = with_images().model,
-                                   .backend = "cpu-reference",
-                                   .context = 128,
-                                   .image_pixels = 1 << 16});
+  const auto alone = Engine::open(
+      {.model = with_images().model, .backend = "cpu", .context = 128, .image_pixels = 1 << 16});
   ASSERT_TRUE(alone) << alone.error().message;
   const std::string path = image_file("wide.png");
   const auto image = image_of_file(path);

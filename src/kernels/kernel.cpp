@@ -1,5 +1,6 @@
 #include "kernels/kernel.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/bits.h"
@@ -100,7 +101,13 @@ void CpuTensor::load_row(size_t row, std::span<float> out) const {
     return unpack_row(dtype, {data, size_t(matrix_bytes(dtype, dims[0], dims[1]))}, dims[0], row,
                       out);
   }
-  for (size_t i = 0; i < out.size(); ++i) out[i] = load(row * out.size() + i);
+  const size_t first = row * out.size();
+  if (dtype == DType::kBF16) {
+    const auto* from = reinterpret_cast<const uint16_t*>(data) + first;
+    std::transform(from, from + out.size(), out.begin(), bf16_to_f32);
+  } else {
+    for (size_t i = 0; i < out.size(); ++i) out[i] = load(first + i);
+  }
 }
 
 }  // namespace tokamak

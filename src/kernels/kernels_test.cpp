@@ -152,6 +152,21 @@ TEST(Variants, EveryOpRunsOnThePlainestDeviceAndOnTheCpu) {
   }
 }
 
+TEST(Variants, AProcessorLeavesToReferencesWhatTakesNoTimeThere) {
+  std::set<std::string_view> left, taken;
+  for (const KernelVariant& variant : all_variants()) {
+    if (variant.backend != BackendKind::kCpu) continue;
+    const bool is_fast = (variant.needs & kFeatureVectors) != 0;
+    (is_fast ? taken : left).insert(op_name_at(variant.op));
+  }
+  std::erase_if(left, [&](std::string_view op) { return taken.contains(op); });
+  // A row of a step, and what its plans do not have.
+  EXPECT_EQ(left,
+            (std::set<std::string_view>{"all_gather", "all_reduce", "all_reduce_norm", "first_row",
+                                        "half_linear", "last_row", "merge_splits", "next_token",
+                                        "pair_glu", "sample_token", "split_linear", "to_half"}));
+}
+
 TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
   for (const Op& op : {Op{Embed{}}, Op{Linear{}}, Op{Qkv{32, 16}}, Op{LinearGlu{}},
                        Op{SplitLinear{2}}, Op{ExpertLinear{}}, Op{ExpertGlu{}}}) {

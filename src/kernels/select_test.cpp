@@ -314,8 +314,9 @@ TEST(Select, ChecksNamesOfOpsAndVariants) {
   const auto variant = check_variants({{"rope", "linear.wgsl.any"}});
   ASSERT_FALSE(variant);
   EXPECT_EQ(variant.error().message,
-            "rope has no variant \"linear.wgsl.any\"; it has rope.wgsl.wide, rope.wgsl, "
-            "rope.cpu, rope.cpu.own_angles, rope.cuda.wide, rope.cuda.");
+            "rope has no variant \"linear.wgsl.any\"; it has rope.cpu.threads, "
+            "rope.cpu.own_angles_threads, rope.wgsl.wide, rope.wgsl, rope.cpu, "
+            "rope.cpu.own_angles, rope.cuda.wide, rope.cuda.");
 }
 
 TEST(CudaVariants, AreWebGpusThatAreNotForProcessorsCores) {

@@ -103,11 +103,9 @@ class Gemma4(unittest.TestCase):
     def test_recorded_models_answer_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in "gemma4_ple", "gemma4_dense", "gemma4_moe":
-                for backend in "cpu", "webgpu":
-                    with self.subTest(name, backend=backend):
-                        path = self.convert(name, folder)
-                        self.assertEqual(answer(self, path, backend),
-                                         answer(self, model(name), backend))
+                with self.subTest(name):
+                    path = self.convert(name, folder)
+                    self.assertEqual(answer(self, path, "cpu"), answer(self, model(name), "cpu"))
 
     def test_what_does_not_fit_is_refused(self):
         cases = {

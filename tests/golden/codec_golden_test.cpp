@@ -206,7 +206,7 @@ TEST_P(CodecGolden, SaysWhatIsWrongWithCodes) {
 std::vector<DeviceSetup> codec_setups() {
   std::vector<DeviceSetup> chosen;
   for (const DeviceSetup& setup : setups()) {
-    for (const char* name : {"cpu", "webgpu_f32", "webgpu_plain", "cuda_f16"}) {
+    for (const char* name : {"cpu", "cpu_fast", "webgpu_f32", "webgpu_plain", "cuda_f16"}) {
       if (setup.name == name) chosen.push_back(setup);
     }
   }

@@ -68,21 +68,23 @@ size_t end_seen(const CpuCall& call, size_t t) {
   return end;
 }
 
+void kv_append_row(const CpuCall& call, size_t t) {
+  const CpuTensor& cache = call.outputs[0];
+  const size_t heads = cache.dims[2], head_dim = head_dim_of(cache);
+  const std::span<const uint32_t> pages = pages_of(call, call.inputs[2], t);
+  for (size_t part = 0; part < 2; ++part) {
+    const std::span<const float> x = call.inputs[part].f32();
+    for (size_t h = 0; h < heads; ++h) {
+      store_cached(cache, pages, {call.batch.position_of(t), part, h},
+                   x.subspan((t * heads + h) * head_dim, head_dim));
+    }
+  }
+}
+
 namespace {
 
 void kv_append_reference(const CpuCall& call) {
-  const CpuTensor& cache = call.outputs[0];
-  const size_t heads = cache.dims[2], head_dim = head_dim_of(cache);
-  for (size_t part = 0; part < 2; ++part) {
-    const std::span<const float> x = call.inputs[part].f32();
-    for (size_t t = 0; t < call.batch.rows(); ++t) {
-      const std::span<const uint32_t> pages = pages_of(call, call.inputs[2], t);
-      for (size_t h = 0; h < heads; ++h) {
-        store_cached(cache, pages, {call.batch.position_of(t), part, h},
-                     x.subspan((t * heads + h) * head_dim, head_dim));
-      }
-    }
-  }
+  for (size_t t = 0; t < call.batch.rows(); ++t) kv_append_row(call, t);
 }
 
 /// The fourth operand is the ends of rows, sinks or a bias by distance.

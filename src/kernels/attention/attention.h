@@ -54,6 +54,9 @@ void store_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const
 void load_cached(const CpuTensor& cache, std::span<const uint32_t> pages, const CachedHead& head,
                  std::span<float> values);
 
+/// Appends row t of a KvAppend.
+void kv_append_row(const CpuCall& call, size_t t);
+
 /// The text of how kernels pack and unpack what a cache of that type holds.
 std::string cache_source(DType dtype);
 

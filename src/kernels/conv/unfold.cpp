@@ -1,24 +1,26 @@
 #include "kernels/conv/unfold.h"
 
 #include "kernels/launch.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
-namespace {
 
-void unfold_reference(const CpuCall& call) {
+void unfold_row(const CpuCall& call, size_t t) {
   const Unfold& op = call.as<Unfold>();
   const std::span<const float> x = call.inputs[0].f32();
   const size_t rows = call.inputs[0].dims[0], n = call.inputs[0].dims[1];
-  const std::span<float> y = call.outputs[0].f32();
-  for (size_t t = 0; t < call.batch.rows(); ++t) {
-    const size_t first = size_t{op.stride} * call.batch.position_of(t);
-    for (size_t i = 0; i < n * op.taps; ++i) {
-      const size_t row = first + i % op.taps;  // and pad more
-      const bool is_there = row >= op.pad && row - op.pad < rows;
-      y[t * n * op.taps + i] = is_there ? x[(row - op.pad) * n + i / op.taps] : 0;
+  const std::span<float> y = row_of(call.outputs[0], t);
+  const size_t first = size_t{op.stride} * call.batch.position_of(t);
+  for (size_t j = 0; j < op.taps; ++j) {
+    const size_t row = first + j;  // and pad more
+    const bool is_there = row >= op.pad && row - op.pad < rows;
+    for (size_t c = 0; c < n; ++c) {
+      y[c * op.taps + j] = is_there ? x[(row - op.pad) * n + c] : 0;
     }
   }
 }
+
+namespace {
 
 Launch unfold_launch(const Problem& problem, const DeviceInfo&) {
   const Unfold& op = problem.as<Unfold>();
@@ -38,7 +40,7 @@ constexpr KernelVariant kUnfoldVariants[] = {
     {.name = "unfold.cpu",
      .op = op_index<Unfold>(),
      .backend = BackendKind::kCpu,
-     .run = unfold_reference},
+     .run = row_by_row<unfold_row>},
 };
 
 }  // namespace

@@ -8,5 +8,10 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+/// Row t of the reference (kernels/rows.h).
+void unfold_row(const CpuCall& call, size_t t);
+
 std::span<const KernelVariant> unfold_variants();
-}
+
+}  // namespace tokamak

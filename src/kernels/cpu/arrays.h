@@ -23,6 +23,23 @@ void add_arrays(std::span<const float> a, std::span<const float> b, std::span<fl
 /// y = x / sqrt(mean(x^2) + eps) * w, for one group of w.size() elements.
 void norm_array(std::span<const float> x, std::span<const float> w, float eps, std::span<float> y);
 
+/// y = a * b.
+void multiply_arrays(std::span<const float> a, std::span<const float> b, std::span<float> y);
+
+/// y = y + a * b.
+void add_products(std::span<const float> a, std::span<const float> b, std::span<float> y);
+
+/// The sum of x, and of (x - mean)^2.
+double sum_array(std::span<const float> x);
+double sum_squares(std::span<const float> x, float mean);
+
+/// y = (x - mean) * scale * w (+ bias), for w.size() elements.
+void scale_distances(std::span<const float> x, float mean, float scale, std::span<const float> w,
+                     std::span<const float> bias, std::span<float> y);
+
+/// y = x + sin(rate x)^2 / (rate + 1e-9), for rates.size() elements.
+void snake_array(std::span<const float> x, std::span<const float> rates, std::span<float> y);
+
 /// y = cap * tanh(x / cap).
 void cap_array(float cap, std::span<const float> x, std::span<float> y);
 

@@ -1,5 +1,7 @@
 // Rows of the variant tables for mixtures of experts: the products of each expert with the slots
 // that chose it are a part of one multiply().
+#include "kernels/experts/experts.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "kernels/cpu/arrays.h"
 #include "kernels/cpu/products.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/states.h"
 #include "kernels/cpu/tile_variants.h"
 #include "kernels/cpu/variants.h"
 
@@ -119,7 +122,22 @@ void expert_mix(const CpuCall& call) {
   });
 }
 
+void expert_sum(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32(), shares = call.inputs[1].f32();
+  const size_t top_k = call.inputs[1].dims[1], n = call.outputs[0].dims[1];
+  over_parts(call, call.outputs[0].dims[0], top_k * n, [&](size_t t) {
+    const std::span<float> y = row_of(call.outputs[0], t);
+    std::ranges::fill(y, 0.0f);
+    for (size_t slot = t * top_k; slot < (t + 1) * top_k; ++slot) {
+      add_scaled(x.subspan(slot * n, n), shares[slot], y);
+    }
+  });
+}
+
 constexpr KernelVariant kVariants[] = {
+    vector_row<Route>("route.cpu.threads", in_rows<route_row, 2048>),
+    vector_row<ExpertSum>("expert_sum.cpu.vectors", expert_sum),
+    vector_row<ExpertColumns>("expert_columns.cpu.threads", in_rows<expert_columns_row>),
     tile_row<ExpertLinear>("expert_linear.cpu.tiles", expert_linear<ProductWay::kTiles>),
     tile_row<ExpertGlu>("expert_glu.cpu.tiles", expert_glu<ProductWay::kTiles>),
     vector_row<ExpertLinear>("expert_linear.cpu.vectors", expert_linear<ProductWay::kVectors>,

@@ -7,6 +7,7 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/states.h"
 #include "kernels/cpu/tile_variants.h"
+#include "kernels/cpu/transposed_products.h"
 #include "kernels/cpu/variants.h"
 
 namespace tokamak {
@@ -42,9 +43,32 @@ std::string tiles_refuse(const Problem& p, const DeviceInfo& device) {
   return reason.empty() ? refuses_tiles(p, device) : reason;
 }
 
+/// Strips of each head's columns, whose rows are decoded for all tokens.
+void transposed_packed(const CpuCall& call) {
+  constexpr size_t kStrip = 2 * kBlockColumns;
+  const CpuTensor& w = call.inputs[1];
+  const size_t heads = call.as<HeadLinear>().heads, in = w.dims[0] / heads, out = w.dims[1];
+  const size_t tokens = call.inputs[0].dims[0], strips = ceil_div(out, kStrip);
+  over_parts(call, heads * strips, in * kStrip * (tokens + 4), [&](size_t piece) {
+    const size_t head = piece / strips, first = piece % strips * kStrip;
+    multiply_transposed({.layout = w.panels,
+                         .panels = w.data,
+                         .first_row = head * in,
+                         .rows = in,
+                         .first_column = first,
+                         .columns = std::min(out - first, kStrip),
+                         .tokens = tokens,
+                         .x = call.inputs[0].f32().data() + head * in,
+                         .x_stride = heads * in,
+                         .y = call.outputs[0].f32().data() + head * out + first,
+                         .y_stride = heads * out});
+  });
+}
+
 /// Row after row of each head's matrix, which is read once for all tokens.
 void transposed_head_linear(const CpuCall& call) {
   const CpuTensor& w = call.inputs[1];
+  if (w.panels != nullptr && w.panels->code != PanelCode::kFloats) return transposed_packed(call);
   const size_t heads = call.as<HeadLinear>().heads, in = w.dims[0] / heads, out = w.dims[1];
   const size_t tokens = call.inputs[0].dims[0];
   const std::span<const float> x = call.inputs[0].f32();
@@ -65,9 +89,7 @@ void transposed_head_linear(const CpuCall& call) {
 }
 
 std::string transposed_refuses(const Problem& p, const DeviceInfo&) {
-  const DType dtype = p.inputs[1].dtype;
-  if (!p.as<HeadLinear>().transposed) return "is for transposed matrices";
-  return is_packed(dtype) ? fmt::format("reads floats, not {}", dtype_name(dtype)) : "";
+  return p.as<HeadLinear>().transposed ? "" : "is for transposed matrices";
 }
 
 void latent_attention(const CpuCall& call) {
@@ -104,12 +126,6 @@ void latent_attention(const CpuCall& call) {
 
 std::string parts_refuse(const Problem& p, const DeviceInfo&) {
   return p.as<LatentAttention>().splits == 1 ? "" : "keeps positions together";
-}
-
-constexpr KernelVariant with_refusal(KernelVariant row,
-                                     std::string (*refuses)(const Problem&, const DeviceInfo&)) {
-  row.refuses = refuses;
-  return row;
 }
 
 constexpr KernelVariant kVariants[] = {

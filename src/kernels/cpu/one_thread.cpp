@@ -1,5 +1,6 @@
 // The pool where there are no threads: its caller does all.
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/cpu/variants.h"
 
 namespace tokamak {
 
@@ -19,6 +20,11 @@ void ThreadPool::run_ranges(size_t pieces, Call call) {
 
 uint32_t usable_cores() {
   return 1;
+}
+
+/// One thread copies rows as the references do.
+std::span<const KernelVariant> vector_copy_variants() {
+  return {};
 }
 
 }  // namespace tokamak

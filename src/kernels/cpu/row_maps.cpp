@@ -1,11 +1,14 @@
 // Rows of the variant tables for what is computed row by row: norms and activations.
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels/cpu/arrays.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/variants.h"
 #include "kernels/embed/embed.h"
+#include "kernels/library/library.h"
 
 namespace tokamak {
 namespace {
@@ -61,9 +64,70 @@ void norm_add(const CpuCall& call) {
   });
 }
 
-/// Results in halves are for matrix units of GPUs.
-std::string rounds(const Problem& p, const DeviceInfo&) {
-  return p.as<NormAdd>().rounded == Half::kNone ? "" : "does not round its results";
+/// One group by a norm with a mean.
+void center_array(std::span<const float> x, std::span<const float> w, std::span<const float> bias,
+                  float eps, std::span<float> y) {
+  const double count = double(w.size());
+  const auto mean = float(sum_array(x) / count);
+  const double variance = sum_squares(x, mean) / count;
+  scale_distances(x, mean, float(1 / std::sqrt(variance + double(eps))), w, bias, y);
+}
+
+void layer_norm(const CpuCall& call) {
+  const std::span<const float> x = call.inputs[0].f32(), w = call.inputs[1].f32();
+  const std::span<const float> bias =
+      call.inputs.size() == 3 ? call.inputs[2].f32() : std::span<float>();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t n = w.size();
+  over_parts(call, x.size() / n, 2 * n, [&](size_t i) {
+    center_array(x.subspan(i * n, n), w, bias, call.as<LayerNorm>().eps, y.subspan(i * n, n));
+  });
+}
+
+void fused_norm(const CpuCall& call) {
+  const auto& op = call.as<FusedNorm>();
+  const std::span<const float> given = call.inputs[0].f32();
+  const std::span<const float> w = call.inputs[op.weight()].f32();
+  const bool has_bias = call.inputs.size() > op.weight() + 1;
+  const std::span<const float> bias = has_bias ? call.inputs.back().f32() : std::span<float>();
+  const std::span<float> y = call.outputs[0].f32();
+  const size_t n = w.size();
+  over_parts(call, given.size() / n, 4 * n, [&](size_t i) {
+    std::span<const float> x = given.subspan(i * n, n);
+    std::vector<float> sum(op.adds ? n : 0);
+    if (op.adds) {
+      add_arrays(x, call.inputs[1].f32().subspan(i * n, n), sum);
+      x = sum;
+    }
+    if (op.summed) std::ranges::copy(x, call.outputs[1].f32().subspan(i * n).begin());
+    const std::span<float> own = y.subspan(i * n, n);
+    op.centered ? center_array(x, w, bias, op.eps, own) : norm_array(x, w, op.eps, own);
+  });
+}
+
+/// The sum of value(row) over the rows of a slot, which are added in order.
+template <typename Value>
+double sum_of_rows(const CpuCall& call, const Slot& slot, const Value& value) {
+  std::vector<double> sums(slot.count);
+  over_parts(call, slot.count, 2 * call.inputs[0].dims[1],
+             [&](size_t i) { sums[i] = value(row_of(call.inputs[0], slot.start + i)); });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+void group_norm(const CpuCall& call) {
+  const std::span<const float> w = call.inputs[1].f32(), bias = call.inputs[2].f32();
+  for (uint32_t s = 0; s < call.batch.slots(); ++s) {
+    const Slot& slot = call.batch.slot(s);
+    const double count = double(slot.count) * double(w.size());
+    const auto mean = float(sum_of_rows(call, slot, sum_array) / count);
+    const double variance =
+        sum_of_rows(call, slot, [&](auto row) { return sum_squares(row, mean); }) / count;
+    const auto scale = float(1 / std::sqrt(variance + double(call.as<GroupNorm>().eps)));
+    over_parts(call, slot.count, 2 * w.size(), [&](size_t i) {
+      const size_t t = slot.start + i;
+      scale_distances(row_of(call.inputs[0], t), mean, scale, w, bias, row_of(call.outputs[0], t));
+    });
+  }
 }
 
 void add(const CpuCall& call) {
@@ -111,12 +175,12 @@ constexpr KernelVariant kVariants[] = {
     vector_row<Embed>("embed.cpu.vectors", embed),
     vector_row<RmsNorm>("rms_norm.cpu.vectors", rms_norm),
     vector_row<AddRmsNorm>("add_rms_norm.cpu.vectors", add_rms_norm),
-    {.name = "norm_add.cpu.vectors",
-     .op = op_index<NormAdd>(),
-     .backend = BackendKind::kCpu,
-     .needs = kFeatureVectors,
-     .refuses = rounds,
-     .run = norm_add},
+    vector_row<LayerNorm>("layer_norm.cpu.vectors", layer_norm),
+    with_refusal(vector_row<FusedNorm>("fused_norm.cpu.vectors", fused_norm),
+                 rounding_refuses<FusedNorm, false>),
+    vector_row<GroupNorm>("group_norm.cpu.vectors", group_norm),
+    with_refusal(vector_row<NormAdd>("norm_add.cpu.vectors", norm_add),
+                 rounding_refuses<NormAdd, false>),
     vector_row<Add>("add.cpu.vectors", add),
     vector_row<Glu>("glu.cpu.vectors", glu),
     vector_row<Activate>("activate.cpu.vectors", activate),

@@ -1,7 +1,7 @@
 // Loops over the rows of a step.
 #pragma once
 #include "kernels/cpu/thread_pool.h"
-#include "kernels/kernel.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
 
@@ -15,6 +15,13 @@ void over_parts(const CpuCall& call, size_t count, size_t each, const Body& body
   };
   if (count * each < kWorthIt) return some(0, count);
   call.pool->run(count, some);
+}
+
+/// All rows of the first output on all threads, with about `kEach` operations an element.
+template <RowFunction kRow, size_t kEach = 2>
+void in_rows(const CpuCall& call) {
+  const CpuTensor& y = call.outputs[0];
+  over_parts(call, y.dims[0], kEach * y.dims[1], [&](size_t t) { kRow(call, t); });
 }
 
 }  // namespace tokamak

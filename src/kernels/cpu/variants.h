@@ -15,6 +15,10 @@ std::span<const KernelVariant> vector_linear_variants();
 std::span<const KernelVariant> vector_attention_variants();
 std::span<const KernelVariant> vector_expert_variants();
 std::span<const KernelVariant> vector_row_variants();
+std::span<const KernelVariant> vector_copy_variants();
+std::span<const KernelVariant> vector_conv_variants();
+std::span<const KernelVariant> vector_lora_variants();
+std::span<const KernelVariant> vector_head_variants();
 std::span<const KernelVariant> vector_latent_variants();
 std::span<const KernelVariant> vector_recurrence_variants();
 
@@ -28,6 +32,13 @@ constexpr KernelVariant vector_row(std::string_view name, void (*run)(const CpuC
           .needs = kFeatureVectors,
           .run = run,
           .rounding = rounding};
+}
+
+/// A row of the tables that does not take every problem.
+constexpr KernelVariant with_refusal(KernelVariant row,
+                                     std::string (*refuses)(const Problem&, const DeviceInfo&)) {
+  row.refuses = refuses;
+  return row;
 }
 
 /// The error of an f32 that becomes a multiple of 1/32767 of the largest of its block, which is

@@ -5,21 +5,54 @@
 #include <numbers>
 
 #include "kernels/launch.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
+
+void scale_row(const CpuCall& call, size_t t) {
+  const std::span<const float> x = row_of(call.inputs[0], t);
+  const std::span<float> y = row_of(call.outputs[0], t);
+  const float by = call.inputs.size() == 2 ? call.inputs[1].load(0) : 1.0f;
+  for (size_t c = 0; c < y.size(); ++c) y[c] = call.as<Scale>().factor * by * x[c];
+}
+
+void clamp_row(const CpuCall& call, size_t t) {
+  const std::span<const float> x = row_of(call.inputs[0], t);
+  const std::span<float> y = row_of(call.outputs[0], t);
+  const Clamp& op = call.as<Clamp>();
+  for (size_t c = 0; c < y.size(); ++c) y[c] = std::clamp(x[c], op.low, op.high);
+}
+
+void standardize_row(const CpuCall& call, size_t t) {
+  const std::span<const float> x = row_of(call.inputs[0], t);
+  const std::span<float> y = row_of(call.outputs[0], t);
+  for (size_t c = 0; c < y.size(); ++c) {
+    y[c] = (x[c] - call.inputs[1].load(c)) * call.inputs[2].load(c);
+  }
+}
+
+void columns_row(const CpuCall& call, size_t t) {
+  const Columns& op = call.as<Columns>();
+  std::ranges::copy(row_of(call.inputs[0], t).subspan(op.first, op.count),
+                    row_of(call.outputs[0], t).begin());
+}
+
+void gather_columns_row(const CpuCall& call, size_t t) {
+  const std::span<const float> x = call.inputs[0].f32();
+  const std::span<const uint32_t> order = call.inputs[1].u32();
+  const std::span<float> y = call.outputs[0].f32();
+  for (size_t first = t * call.outputs[0].dims[1]; first < (t + 1) * call.outputs[0].dims[1];
+       first += order.size()) {
+    for (size_t c = 0; c < order.size(); ++c) y[first + c] = x[first + order[c]];
+  }
+}
+
 namespace {
 
 void add_reference(const CpuCall& call) {
   const std::span<const float> a = call.inputs[0].f32(), b = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
   for (size_t i = 0; i < y.size(); ++i) y[i] = a[i] + b[i];
-}
-
-void scale_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
-  const float by = call.inputs.size() == 2 ? call.inputs[1].load(0) : 1.0f;
-  for (size_t i = 0; i < y.size(); ++i) y[i] = call.as<Scale>().factor * by * x[i];
 }
 
 void softcap_reference(const CpuCall& call) {
@@ -37,22 +70,6 @@ void activate_reference(const CpuCall& call) {
   }
 }
 
-void clamp_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
-  const Clamp& op = call.as<Clamp>();
-  for (size_t i = 0; i < y.size(); ++i) y[i] = std::clamp(x[i], op.low, op.high);
-}
-
-void standardize_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t columns = call.outputs[0].dims[1];
-  for (size_t i = 0; i < y.size(); ++i) {
-    y[i] = (x[i] - call.inputs[1].load(i % columns)) * call.inputs[2].load(i % columns);
-  }
-}
-
 void glu_reference(const CpuCall& call) {
   const std::span<const float> gate = call.inputs[0].f32(), up = call.inputs[1].f32();
   const std::span<float> y = call.outputs[0].f32();
@@ -61,15 +78,6 @@ void glu_reference(const CpuCall& call) {
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t other = i / columns * up_columns + op.first + i % columns;
     y[i] = float(activate(op.activation, gate[i]) * up[other]);
-  }
-}
-
-void columns_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t count = call.as<Columns>().count, first = call.as<Columns>().first;
-  for (size_t i = 0; i < y.size(); ++i) {
-    y[i] = x[i / count * call.inputs[0].dims[1] + first + i % count];
   }
 }
 
@@ -90,16 +98,6 @@ void last_row_reference(const CpuCall& call) {
 
 void first_row_reference(const CpuCall& call) {
   copy_rows(call, [&](size_t i) { return call.batch.slot(i).start; });
-}
-
-void gather_columns_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<const uint32_t> order = call.inputs[1].u32();
-  const std::span<float> y = call.outputs[0].f32();
-  for (size_t i = 0; i < y.size(); ++i) {
-    const size_t column = i % order.size();
-    y[i] = x[i - column + order[column]];
-  }
 }
 
 void mean_rows_reference(const CpuCall& call) {
@@ -187,7 +185,7 @@ constexpr KernelVariant kElementwiseVariants[] = {
     {.name = "scale.cpu",
      .op = op_index<Scale>(),
      .backend = BackendKind::kCpu,
-     .run = scale_reference},
+     .run = row_by_row<scale_row>},
     {.name = "softcap.wgsl", .op = op_index<Softcap>(), .launch = softcap_launch},
     {.name = "softcap.cpu",
      .op = op_index<Softcap>(),
@@ -202,19 +200,19 @@ constexpr KernelVariant kElementwiseVariants[] = {
     {.name = "clamp.cpu",
      .op = op_index<Clamp>(),
      .backend = BackendKind::kCpu,
-     .run = clamp_reference},
+     .run = row_by_row<clamp_row>},
     {.name = "standardize.wgsl", .op = op_index<Standardize>(), .launch = standardize_launch},
     {.name = "standardize.cpu",
      .op = op_index<Standardize>(),
      .backend = BackendKind::kCpu,
-     .run = standardize_reference},
+     .run = row_by_row<standardize_row>},
     {.name = "glu.wgsl", .op = op_index<Glu>(), .launch = glu_launch},
     {.name = "glu.cpu", .op = op_index<Glu>(), .backend = BackendKind::kCpu, .run = glu_reference},
     {.name = "columns.wgsl", .op = op_index<Columns>(), .launch = columns_launch},
     {.name = "columns.cpu",
      .op = op_index<Columns>(),
      .backend = BackendKind::kCpu,
-     .run = columns_reference},
+     .run = row_by_row<columns_row>},
     {.name = "mean_rows.wgsl", .op = op_index<MeanRows>(), .launch = mean_rows_launch},
     {.name = "mean_rows.cpu",
      .op = op_index<MeanRows>(),
@@ -236,7 +234,7 @@ constexpr KernelVariant kElementwiseVariants[] = {
     {.name = "gather_columns.cpu",
      .op = op_index<GatherColumns>(),
      .backend = BackendKind::kCpu,
-     .run = gather_columns_reference},
+     .run = row_by_row<gather_columns_row>},
 };
 
 }  // namespace

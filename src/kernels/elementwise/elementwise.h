@@ -17,6 +17,13 @@ std::span<const KernelVariant> elementwise_variants();
 /// The activation in f64, for every reference that has one.
 double activate(Activation activation, double x);
 
+// Rows of their references (kernels/rows.h).
+void scale_row(const CpuCall& call, size_t t);
+void clamp_row(const CpuCall& call, size_t t);
+void standardize_row(const CpuCall& call, size_t t);
+void columns_row(const CpuCall& call, size_t t);
+void gather_columns_row(const CpuCall& call, size_t t);
+
 /// The source of `fn activate(x: f32) -> f32`, and the constant that chooses one.
 inline constexpr const char* kActivationSource = "elementwise/activate.wgsl";
 Constant activation_constant(Activation activation);

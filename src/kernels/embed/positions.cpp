@@ -4,20 +4,27 @@
 
 #include "kernels/launch.h"
 #include "kernels/quant/codec.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
-namespace {
 
-void add_positions_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t n = call.inputs[0].dims[1], offset = call.as<AddPositions>().offset;
-  for (size_t t = 0; t < y.size() / n; ++t) {
-    const std::span<float> row = y.subspan(t * n, n);
-    call.inputs[1].load_row(offset + call.batch.position_of(t), row);
-    for (size_t i = 0; i < n; ++i) row[i] += x[t * n + i];
-  }
+void add_positions_row(const CpuCall& call, size_t t) {
+  const std::span<const float> x = row_of(call.inputs[0], t);
+  const std::span<float> y = row_of(call.outputs[0], t);
+  call.inputs[1].load_row(call.as<AddPositions>().offset + call.batch.position_of(t), y);
+  for (size_t c = 0; c < y.size(); ++c) y[c] += x[c];
 }
+
+void position_scale_row(const CpuCall& call, size_t t) {
+  const PositionScale& op = call.as<PositionScale>();
+  const std::span<const float> x = row_of(call.inputs[0], t);
+  const std::span<float> y = row_of(call.outputs[0], t);
+  const size_t periods = (call.batch.position_of(t) + size_t{op.shift}) / op.period;
+  const double factor = 1 + double(op.beta) * std::log1p(double(periods));
+  for (size_t c = 0; c < y.size(); ++c) y[c] = float(factor * double(x[c]));
+}
+
+namespace {
 
 Launch add_positions_launch(const Problem& problem, const DeviceInfo&) {
   const uint32_t columns = uint32_t(problem.outputs[0].shape[1]);
@@ -27,17 +34,6 @@ Launch add_positions_launch(const Problem& problem, const DeviceInfo&) {
                                    {"OFFSET", problem.as<AddPositions>().offset}},
                      .sources = {"embed/positions.wgsl", "elementwise/map.wgsl", "wgsl/entry.wgsl"},
                      .grid = {.x = {ceil_div(columns, kMapThreads)}, .y = {1, 1}}});
-}
-
-void position_scale_reference(const CpuCall& call) {
-  const PositionScale& op = call.as<PositionScale>();
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t n = call.inputs[0].dims[1];
-  for (size_t i = 0; i < y.size(); ++i) {
-    const size_t periods = (call.batch.position_of(i / n) + size_t{op.shift}) / op.period;
-    y[i] = float((1 + double(op.beta) * std::log1p(double(periods))) * double(x[i]));
-  }
 }
 
 Launch position_scale_launch(const Problem& problem, const DeviceInfo&) {
@@ -59,12 +55,12 @@ constexpr KernelVariant kPositionsVariants[] = {
     {.name = "position_scale.cpu",
      .op = op_index<PositionScale>(),
      .backend = BackendKind::kCpu,
-     .run = position_scale_reference},
+     .run = row_by_row<position_scale_row>},
     {.name = "add_positions.wgsl", .op = op_index<AddPositions>(), .launch = add_positions_launch},
     {.name = "add_positions.cpu",
      .op = op_index<AddPositions>(),
      .backend = BackendKind::kCpu,
-     .run = add_positions_reference},
+     .run = row_by_row<add_positions_row>},
 };
 
 }  // namespace

@@ -9,5 +9,11 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+// Rows of the references (kernels/rows.h).
+void add_positions_row(const CpuCall& call, size_t t);
+void position_scale_row(const CpuCall& call, size_t t);
+
 std::span<const KernelVariant> position_variants();
-}
+
+}  // namespace tokamak

@@ -9,6 +9,7 @@
 #include "kernels/launch.h"
 #include "kernels/linear/matrix_tile.h"
 #include "kernels/quant/codec.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
 namespace {
@@ -69,36 +70,55 @@ std::vector<double> route_scores(const Route& op, std::span<const float> logits)
   return scores;
 }
 
-void route_reference(const CpuCall& call) {
+/// The experts of the largest keys, of equals those of lower numbers first.
+std::vector<uint32_t> best_experts(std::span<const uint32_t> keys, size_t count) {
+  std::vector<uint32_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::partial_sort(
+      order, order.begin() + std::ptrdiff_t(count),
+      [&](uint32_t a, uint32_t b) { return keys[a] != keys[b] ? keys[a] > keys[b] : a < b; });
+  order.resize(count);
+  return order;
+}
+
+}  // namespace
+
+void route_row(const CpuCall& call, size_t t) {
   const Route& op = call.as<Route>();
-  const std::span<const float> logits = call.inputs[0].f32();
-  const std::span<float> shares = call.outputs[0].f32();
-  const std::span<uint32_t> chosen = call.outputs[1].u32();
-  const size_t experts = call.inputs[0].dims[1];
+  const std::span<const float> logits = row_of(call.inputs[0], t);
+  const std::span<float> shares = row_of(call.outputs[0], t);
   const size_t scale = scale_operand(op);
-  std::vector<uint32_t> order(experts);
-  for (size_t t = 0; t < call.outputs[0].dims[0]; ++t) {
-    const std::span<const float> row = logits.subspan(t * experts, experts);
-    const std::vector<double> scores = route_scores(op, row);
-    std::iota(order.begin(), order.end(), 0u);
-    if (by_logits(op)) {
-      std::ranges::stable_sort(order, std::greater{},
-                               [&](uint32_t e) { return order_key(row[e]); });
-    } else {
-      const std::vector<double> values = route_values(call, scores);
-      std::ranges::stable_sort(order, std::greater{},
-                               [&](uint32_t e) { return order_key(float(values[e])); });
-    }
-    double whole = double(op.eps);
-    for (size_t s = 0; s < op.top_k; ++s) whole += scores[order[s]];
-    for (size_t s = 0; s < op.top_k; ++s) {
-      double share = scores[order[s]] / (op.normalize ? whole : 1.0) * double(op.scaled);
-      if (call.inputs.size() > scale) share *= double(call.inputs[scale].load(order[s]));
-      shares[t * op.top_k + s] = float(share);
-      chosen[t * op.top_k + s] = order[s];
-    }
+  const std::vector<double> scores = route_scores(op, logits);
+  std::vector<uint32_t> keys(logits.size());
+  if (by_logits(op)) {
+    std::ranges::transform(logits, keys.begin(), order_key);
+  } else {
+    std::ranges::transform(route_values(call, scores), keys.begin(),
+                           [](double value) { return order_key(float(value)); });
+  }
+  const std::vector<uint32_t> chosen = best_experts(keys, op.top_k);
+  std::ranges::copy(chosen, call.outputs[1].u32().subspan(t * op.top_k).begin());
+  double whole = double(op.eps);
+  for (const uint32_t expert : chosen) whole += scores[expert];
+  for (size_t s = 0; s < op.top_k; ++s) {
+    double share = scores[chosen[s]] / (op.normalize ? whole : 1.0) * double(op.scaled);
+    if (call.inputs.size() > scale) share *= double(call.inputs[scale].load(chosen[s]));
+    shares[s] = float(share);
   }
 }
+
+void expert_columns_row(const CpuCall& call, size_t t) {
+  const std::span<const float> x = row_of(call.inputs[0], t);
+  const size_t n = call.inputs[1].dims[1], top_k = call.inputs[2].dims[1], x_rows = x.size() / n;
+  const std::span<const uint32_t> order = call.inputs[1].u32();
+  const std::span<float> y = row_of(call.outputs[0], t);
+  for (size_t slot = 0; slot < top_k; ++slot) {
+    const size_t expert = call.inputs[2].u32()[t * top_k + slot];
+    for (size_t c = 0; c < n; ++c) y[slot * n + c] = x[slot % x_rows * n + order[expert * n + c]];
+  }
+}
+
+namespace {
 
 void expert_linear_reference(const CpuCall& call) {
   const std::span<const float> x = call.inputs[0].f32();
@@ -117,19 +137,6 @@ void expert_linear_reference(const CpuCall& call) {
       if (call.inputs.size() == 4) sum += call.inputs[3].f32()[chosen[slot] * out + r];
       y[slot * out + r] = float(sum);
     }
-  }
-}
-
-void expert_columns_reference(const CpuCall& call) {
-  const std::span<const float> x = call.inputs[0].f32();
-  const std::span<const uint32_t> order = call.inputs[1].u32(), chosen = call.inputs[2].u32();
-  const std::span<float> y = call.outputs[0].f32();
-  const size_t n = call.inputs[1].dims[1], top_k = call.inputs[2].dims[1];
-  const size_t x_rows = call.inputs[0].dims[1] / n;
-  for (size_t i = 0; i < y.size(); ++i) {
-    const size_t slot = i / n;
-    const uint32_t from = order[chosen[slot] * n + i % n];
-    y[i] = x[(slot / top_k * x_rows + slot % x_rows) * n + from];
   }
 }
 
@@ -334,7 +341,7 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "route.cpu",
      .op = op_index<Route>(),
      .backend = BackendKind::kCpu,
-     .run = route_reference},
+     .run = row_by_row<route_row>},
     {.name = "expert_linear.wgsl.matvec_subgroup",
      .op = op_index<ExpertLinear>(),
      .needs = kFeatureSubgroups,
@@ -378,7 +385,7 @@ constexpr KernelVariant kExpertsVariants[] = {
     {.name = "expert_columns.cpu",
      .op = op_index<ExpertColumns>(),
      .backend = BackendKind::kCpu,
-     .run = expert_columns_reference},
+     .run = row_by_row<expert_columns_row>},
     {.name = "expert_sum.wgsl", .op = op_index<ExpertSum>(), .launch = expert_sum_launch},
     {.name = "expert_sum.cpu",
      .op = op_index<ExpertSum>(),

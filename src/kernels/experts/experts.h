@@ -22,5 +22,11 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+// Rows of the references (kernels/rows.h).
+void route_row(const CpuCall& call, size_t t);
+void expert_columns_row(const CpuCall& call, size_t t);
+
 std::span<const KernelVariant> expert_variants();
-}
+
+}  // namespace tokamak

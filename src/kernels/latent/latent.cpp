@@ -155,17 +155,23 @@ size_t first_of_cell(const CpuTensor& cache, std::span<const uint32_t> pages, si
   return cell * cache.dims[1];
 }
 
-void latent_append_reference(const CpuCall& call) {
+}  // namespace
+
+void latent_append_row(const CpuCall& call, size_t t) {
   constexpr float kMax = 65504;
   const CpuTensor& cache = call.outputs[0];
-  for (size_t t = 0; t < call.batch.rows(); ++t) {
-    size_t at = first_of_cell(cache, pages_of(call, call.inputs[2], t), call.batch.position_of(t));
-    for (const CpuTensor& part : std::span(call.inputs).first(2)) {
-      for (const float value : part.f32().subspan(t * part.dims[1], part.dims[1])) {
-        cache.store(at++, cache.dtype == DType::kF16 ? std::clamp(value, -kMax, kMax) : value);
-      }
+  size_t at = first_of_cell(cache, pages_of(call, call.inputs[2], t), call.batch.position_of(t));
+  for (const CpuTensor& part : std::span(call.inputs).first(2)) {
+    for (const float value : part.f32().subspan(t * part.dims[1], part.dims[1])) {
+      cache.store(at++, cache.dtype == DType::kF16 ? std::clamp(value, -kMax, kMax) : value);
     }
   }
+}
+
+namespace {
+
+void latent_append_reference(const CpuCall& call) {
+  for (size_t t = 0; t < call.batch.rows(); ++t) latent_append_row(call, t);
 }
 
 void latent_attention_reference(const CpuCall& call) {

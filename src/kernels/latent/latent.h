@@ -21,5 +21,10 @@
 #include "kernels/kernel.h"
 
 namespace tokamak {
+
+/// Appends row t of a LatentAppend.
+void latent_append_row(const CpuCall& call, size_t t);
+
 std::span<const KernelVariant> latent_variants();
-}
+
+}  // namespace tokamak

@@ -1,6 +1,7 @@
 #include "kernels/rope/rope.h"
 
 #include "kernels/launch.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
 
@@ -23,39 +24,38 @@ std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch,
 
 namespace {
 
-/// Rotates the heads of each row by `angles` of it.
-template <typename Angles>
-void rotate_heads(const CpuCall& call, Angles angles) {
+/// Rotates the heads of row t.
+void rotate_heads(const CpuCall& call, size_t t, std::span<const float> angles) {
   const size_t head_dim = call.as<Rope>().head_dim;
-  const std::span<float> y = call.outputs[0].f32();
-  std::ranges::copy(call.inputs[0].f32(), y.begin());
-  const size_t columns = call.inputs[0].dims[1];
-  for (size_t start = 0; start < y.size(); start += head_dim) {
-    rotate(y.subspan(start, head_dim), angles(start / columns));
+  const std::span<float> y = row_of(call.outputs[0], t);
+  std::ranges::copy(row_of(call.inputs[0], t), y.begin());
+  for (size_t first = 0; first < y.size(); first += head_dim) {
+    rotate(y.subspan(first, head_dim), angles);
   }
-}
-
-void rope_reference(const CpuCall& call) {
-  rotate_heads(call, [&](size_t row) {
-    return angles_of(call.inputs[1], call.batch, call.as<Rope>().short_rows, row);
-  });
-}
-
-void own_angles_reference(const CpuCall& call) {
-  const CpuTensor& table = call.inputs[1];
-  rotate_heads(call,
-               [&](size_t row) { return table.f32().subspan(row * table.dims[1], table.dims[1]); });
 }
 
 bool has_own_angles(const Problem& problem) {
   return problem.inputs[1].shape[0] == kTokens;
 }
-std::string own_refuses(const Problem& problem, const DeviceInfo&) {
+
+}  // namespace
+
+void rope_row(const CpuCall& call, size_t t) {
+  rotate_heads(call, t, angles_of(call.inputs[1], call.batch, call.as<Rope>().short_rows, t));
+}
+
+void rope_own_angles_row(const CpuCall& call, size_t t) {
+  rotate_heads(call, t, row_of(call.inputs[1], t));
+}
+
+std::string own_angles_refuse(const Problem& problem, const DeviceInfo&) {
   return has_own_angles(problem) ? "" : "is for rows that have angles of their own";
 }
-std::string table_refuses(const Problem& problem, const DeviceInfo&) {
+std::string angles_table_refuses(const Problem& problem, const DeviceInfo&) {
   return has_own_angles(problem) ? "is for a table of positions" : "";
 }
+
+namespace {
 
 uint32_t rotary(const Problem& problem) {
   return uint32_t(problem.inputs[1].shape[1]);
@@ -98,13 +98,13 @@ constexpr KernelVariant kRopeVariants[] = {
     {.name = "rope.cpu",
      .op = op_index<Rope>(),
      .backend = BackendKind::kCpu,
-     .refuses = table_refuses,
-     .run = rope_reference},
+     .refuses = angles_table_refuses,
+     .run = row_by_row<rope_row>},
     {.name = "rope.cpu.own_angles",
      .op = op_index<Rope>(),
      .backend = BackendKind::kCpu,
-     .refuses = own_refuses,
-     .run = own_angles_reference},
+     .refuses = own_angles_refuse,
+     .run = row_by_row<rope_own_angles_row>},
 };
 
 }  // namespace

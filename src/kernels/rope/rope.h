@@ -24,6 +24,13 @@ void rotate(std::span<float> head, std::span<const float> angles);
 std::span<const float> angles_of(const CpuTensor& table, const BatchView& batch, size_t short_rows,
                                  size_t t);
 
+// Rows of the references (kernels/rows.h), by a table of positions and by angles of their own, and
+// why each does not take a problem; "" if it does.
+void rope_row(const CpuCall& call, size_t t);
+void rope_own_angles_row(const CpuCall& call, size_t t);
+std::string angles_table_refuses(const Problem& problem, const DeviceInfo&);
+std::string own_angles_refuse(const Problem& problem, const DeviceInfo&);
+
 std::span<const KernelVariant> rope_variants();
 
 }  // namespace tokamak

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/launch.h"
+#include "kernels/rows.h"
 
 namespace tokamak {
 namespace {
@@ -15,24 +16,10 @@ bool counts(float value) {
   return std::isfinite(value) && value > kLowest;
 }
 
-/// A row of logits, without what its slot's mask leaves out.
-std::vector<float> logits_of(const CpuCall& call, size_t row, const CpuTensor& allowed) {
-  const size_t columns = call.inputs[0].dims[1];
-  const auto all = call.inputs[0].f32().subspan(row * columns, columns);
-  std::vector<float> logits(all.begin(), all.end());
-  const Slot& slot = call.batch.slot_of(row);
-  if (slot.rule.masked == 0) return logits;
-  const std::span<const uint32_t> own = allowed.of_slot(slot.index).u32();
-  for (uint32_t i = 0; i < columns; ++i) {
-    if (!has_token(own, i)) logits[i] = std::numeric_limits<float>::quiet_NaN();
-  }
-  return logits;
-}
-
 /// The numbers of the `kept` best values, best first; of equals the lowest number first. Those that
 /// do not count are after all others.
-std::vector<uint32_t> best_of(std::span<const float> values, std::vector<uint32_t> numbers,
-                              size_t kept) {
+template <typename Values>
+std::vector<uint32_t> best_of(const Values& values, std::vector<uint32_t> numbers, size_t kept) {
   const auto value = [&](uint32_t i) { return counts(values[i]) ? values[i] : kLowest; };
   std::ranges::partial_sort(
       numbers, numbers.begin() + std::ptrdiff_t(kept),
@@ -41,10 +28,14 @@ std::vector<uint32_t> best_of(std::span<const float> values, std::vector<uint32_
   return numbers;
 }
 
-void block_maxima_row(std::span<const float> x, float inverse_temperature, std::span<float> y) {
+void block_maxima_row(const CpuCall& call, size_t t) {
+  const AllowedLogits x(call, t, call.inputs[1]);
+  const double inverse_temperature = call.batch.slot_of(t).rule.inverse_temperature;
+  const std::span<float> y = row_of(call.outputs[0], t);
   const size_t block = size_t(candidate_block(int64_t(x.size())));
+  std::vector<float> room(block);
   for (size_t first = 0; first < x.size(); first += block) {
-    const auto values = x.subspan(first, std::min(block, x.size() - first));
+    const auto values = x.part(first, std::span(room).first(std::min(block, x.size() - first)));
     float peak = kLowest;
     bool is_infinite = false;
     for (const float value : values) {
@@ -54,14 +45,30 @@ void block_maxima_row(std::span<const float> x, float inverse_temperature, std::
     double sum = 0;
     for (const float value : values) {
       if (!counts(value)) continue;
-      sum += std::exp((double(value) - double(peak)) * double(inverse_temperature));
+      sum += std::exp((double(value) - double(peak)) * inverse_temperature);
     }
     y[first / block * 2] = peak;
     y[first / block * 2 + 1] = is_infinite ? -1 : float(sum);
   }
 }
 
-void topk_blocks_row(std::span<const float> maxima, std::span<float> y) {
+}  // namespace
+
+AllowedLogits::AllowedLogits(const CpuCall& call, size_t row, const CpuTensor& allowed)
+    : logits_(row_of(call.inputs[0], row)) {
+  const Slot& slot = call.batch.slot_of(row);
+  if (slot.rule.masked != 0) allowed_ = allowed.of_slot(slot.index).u32();
+}
+
+std::span<const float> AllowedLogits::part(size_t first, std::span<float> room) const {
+  if (allowed_.empty()) return logits_.subspan(first, room.size());
+  for (size_t i = 0; i < room.size(); ++i) room[i] = (*this)[first + i];
+  return room;
+}
+
+void topk_blocks_row(const CpuCall& call, size_t t) {
+  const std::span<const float> maxima = row_of(call.inputs[0], t);
+  const std::span<float> y = row_of(call.outputs[0], t);
   std::vector<float> values;
   std::vector<uint32_t> blocks;
   for (uint32_t i = 0; i < maxima.size() / 2; ++i) {
@@ -71,8 +78,12 @@ void topk_blocks_row(std::span<const float> maxima, std::span<float> y) {
   std::ranges::copy(best_of(values, std::move(blocks), y.size()), y.begin());
 }
 
-void topk_tokens_row(std::span<const float> x, std::span<const float> maxima,
-                     std::span<const float> blocks, float inverse_temperature, std::span<float> y) {
+void topk_tokens_row(const CpuCall& call, size_t t) {
+  const AllowedLogits x(call, t, call.inputs[3]);
+  const std::span<const float> maxima = row_of(call.inputs[1], t);
+  const std::span<const float> blocks = row_of(call.inputs[2], t);
+  const double inverse_temperature = call.batch.slot_of(t).rule.inverse_temperature;
+  const std::span<float> y = row_of(call.outputs[0], t);
   const size_t block = size_t(candidate_block(int64_t(x.size()))), listed = y.size() / 2;
   std::vector<uint32_t> columns;
   for (const float number : blocks) {
@@ -91,36 +102,13 @@ void topk_tokens_row(std::span<const float> x, std::span<const float> maxima,
   bool is_infinite = false;
   for (size_t i = 0; i < maxima.size(); i += 2) {
     is_infinite = is_infinite || maxima[i + 1] < 0;
-    sum += double(maxima[i + 1]) *
-           std::exp((double(maxima[i]) - double(y[0])) * double(inverse_temperature));
+    sum +=
+        double(maxima[i + 1]) * std::exp((double(maxima[i]) - double(y[0])) * inverse_temperature);
   }
   y[2 * listed] = is_infinite ? -1 : float(sum);
 }
 
-std::span<float> row_of(const CpuTensor& tensor, size_t row) {
-  return tensor.f32().subspan(row * tensor.dims[1], tensor.dims[1]);
-}
-
-void block_maxima_reference(const CpuCall& call) {
-  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
-    block_maxima_row(logits_of(call, t, call.inputs[1]),
-                     call.batch.slot_of(t).rule.inverse_temperature, row_of(call.outputs[0], t));
-  }
-}
-
-void topk_blocks_reference(const CpuCall& call) {
-  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
-    topk_blocks_row(row_of(call.inputs[0], t), row_of(call.outputs[0], t));
-  }
-}
-
-void topk_tokens_reference(const CpuCall& call) {
-  for (size_t t = 0; t < call.inputs[0].dims[0]; ++t) {
-    topk_tokens_row(logits_of(call, t, call.inputs[3]), row_of(call.inputs[1], t),
-                    row_of(call.inputs[2], t), call.batch.slot_of(t).rule.inverse_temperature,
-                    row_of(call.outputs[0], t));
-  }
-}
+namespace {
 
 struct Sizes {
   uint32_t columns, block, blocks;
@@ -177,17 +165,17 @@ constexpr KernelVariant kTopkTokensVariants[] = {
     {.name = "block_maxima.cpu",
      .op = op_index<BlockMaxima>(),
      .backend = BackendKind::kCpu,
-     .run = block_maxima_reference},
+     .run = row_by_row<block_maxima_row>},
     {.name = "topk_blocks.wgsl", .op = op_index<TopKBlocks>(), .launch = topk_blocks_launch},
     {.name = "topk_blocks.cpu",
      .op = op_index<TopKBlocks>(),
      .backend = BackendKind::kCpu,
-     .run = topk_blocks_reference},
+     .run = row_by_row<topk_blocks_row>},
     {.name = "topk_tokens.wgsl", .op = op_index<TopKTokens>(), .launch = topk_tokens_launch},
     {.name = "topk_tokens.cpu",
      .op = op_index<TopKTokens>(),
      .backend = BackendKind::kCpu,
-     .run = topk_tokens_reference},
+     .run = row_by_row<topk_tokens_row>},
 };
 
 }  // namespace

@@ -6,9 +6,9 @@
 namespace tokamak::protocol {
 namespace {
 
-/// An encoder without a tokenizer.
+/// An encoder without a tokenizer, of which a text of the whole context is short.
 Engine& engine() {
-  static const std::unique_ptr<Engine> kEngine = open_encoder("embeddings/qwen3_embedding");
+  static const std::unique_ptr<Engine> kEngine = open_encoder("embeddings/qwen3_embedding", 512);
   return *kEngine;
 }
 

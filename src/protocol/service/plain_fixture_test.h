@@ -6,9 +6,10 @@
 
 namespace tokamak::protocol {
 
-/// An engine of the model below tests/data.
-inline std::unique_ptr<Engine> open_encoder(const std::string& model) {
-  auto opened = Engine::open({.model = TOKAMAK_TEST_DATA "/" + model, .backend = "cpu-reference"});
+/// An engine of the model below tests/data, with as many positions or, 0, those of the model.
+inline std::unique_ptr<Engine> open_encoder(const std::string& model, uint32_t context = 0) {
+  auto opened = Engine::open(
+      {.model = TOKAMAK_TEST_DATA "/" + model, .backend = "cpu-reference", .context = context});
   EXPECT_TRUE(opened) << opened.error().message;
   return *std::move(opened);
 }
