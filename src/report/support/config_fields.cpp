@@ -57,6 +57,7 @@ constexpr Ignored kIgnored[] = {
     {"hidden_dropout_prob", kTraining},
     {"id2label", "names of classes, of which a ranker has one"},
     {"in_channels", "images have three colours"},
+    {"in_chans", "images have three colours"},
     {"init_std", kTraining},
     {"initializer_cutoff_factor", kTraining},
     {"initializer_factor", kTraining},
@@ -92,6 +93,7 @@ constexpr Ignored kIgnored[] = {
     {"seq_classif_dropout", kTraining},
     {"sinusoidal_pos_embds", "the file has the table of positions"},
     {"size", kProcessor},
+    {"spatial_patch_size", "another name of patch_size"},
     {"sparse_pred_ignore_index", kTraining},
     {"sparse_prediction", kTraining},
     {"summary_activation", kClasses},
@@ -103,6 +105,7 @@ constexpr Ignored kIgnored[] = {
     {"task_specific_params", kLibrary},
     {"text_vocab_size", "audio_tokens_start decides"},
     {"tie_weights_", kTraining},
+    {"tokens_per_second", "of videos, which are not read here"},
     {"torch_dtype", "the tensors have their types"},
     {"transformers_version", kLabel},
     {"unpad_inputs", kLibrary},
@@ -111,6 +114,7 @@ constexpr Ignored kIgnored[] = {
     {"video_token_id", kUnreadInput},
     {"vision_end_token_id", kTokens},
     {"vision_start_token_id", kTokens},
+    {"vision_token_id", kUnreadInput},
     {"vision_use_head", "a head for classes of images"},
 };
 
