@@ -163,7 +163,7 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
             "qwen3next, qwen3vl, qwen3vlmoe, qwen3moe, apertus, arcee, command-r, gpt2, gptneox, "
             "internlm2, "
             "llama4, minicpm, bert, "
-            "modern-bert, nomic-bert, cohere2, deepseek2, ernie4_5, ernie4_5-moe, "
+            "modern-bert, nomic-bert, nomic-bert-moe, cohere2, deepseek2, ernie4_5, ernie4_5-moe, "
             "exaone4, "
             "falcon-h1, gemma, gemma2, glm4, glm4moe, gpt-oss, granite, granitehybrid, "
             "hunyuan-dense, minimax-m2, mistral3, nemotron_h, nemotron_h_moe, olmo2, phi2, "
