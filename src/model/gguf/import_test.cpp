@@ -426,7 +426,7 @@ TEST(GgufProjector, IsRefusedWhereItIsNotForTheText) {
             "64: the tower is that of a model of another size.");
   EXPECT_EQ(mistake(Fake("llama"), tower("mlp")),
             "mmproj.gguf: clip.projector_type is \"mlp\"; this engine reads gemma3, gemma4v, "
-            "idefics3, pixtral, qwen3vl_merger.");
+            "idefics3, pixtral, qwen2vl_merger, qwen2.5vl_merger, qwen3vl_merger.");
   EXPECT_EQ(mistake(Fake("gemma3"), Fake("gemma3")),
             "mmproj.gguf: general.architecture is \"gemma3\", expected \"clip\": the file of a "
             "tower of images (mmproj).");
