@@ -116,8 +116,13 @@ Result<Llama4Spec> read_llama4(const ConfigReader& whole) {
   return c;
 }
 
-Result<Graph> decoder_graph(const Llama4Spec& c, const TensorFile& file,
+Result<Graph> decoder_graph(const Llama4Spec& spec, const TensorFile& file,
                             const BuildOptions& options) {
+  // A context of one chunk is seen as a whole, by kernels that know no windows, too.
+  Llama4Spec c = spec;
+  for (uint32_t& window : c.windows) {
+    if (options.context <= window) window = 0;
+  }
   TOK_TRY(const TensorFile ordered, in_halves(file, c));
   ModelBuilder builder(ordered, options, decoder_prefix(ordered));
   return Llama4Decoder(builder, c).build();
