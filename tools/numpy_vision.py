@@ -26,9 +26,10 @@ def softmax(x):
     return x / x.sum(-1, keepdims=True)
 
 
-def see_all(q, k, v):
-    """[T, heads, d] thrice -> [T, heads * d]; everything sees everything."""
-    shares = softmax(np.einsum("ihd,jhd->hij", q, k) / math.sqrt(q.shape[2]))
+def see_all(q, k, v, seen=True):
+    """[T, heads, d] thrice -> [T, heads * d]; everything sees everything, or what is `seen`."""
+    scores = np.einsum("ihd,jhd->hij", q, k) / math.sqrt(q.shape[2])
+    shares = softmax(np.where(seen, scores, -np.inf))
     return np.einsum("hij,jhd->ihd", shares, v).reshape(len(q), -1)
 
 
@@ -40,15 +41,28 @@ def patches_of(image, patch, mean, std):
     return x.reshape(rows, columns, -1)
 
 
+def gelu(x):
+    return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+
+
+def turned(x, angle):
+    """x: [T, heads, d], angle: [T, d / 2]; halves turn together."""
+    a, b = np.split(x, 2, -1)
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    return np.concatenate([a * c - b * s, b * c + a * s], -1)
+
+
 class Seeing(text_passes.Model):
     """A model whose text is Llama's or Mistral's, with other weights' names."""
 
     def __init__(self, family):
         super().__init__(family)
         self.whole, self.processor = family["config"], family["processor"]
-        self.vocab = {one["content"]: one["id"] for one in family["tokenizer"]["added_tokens"]}
-        self.vocab |= family["tokenizer"]["model"]["vocab"]
-        self.c = {"rope_scaling": None, "tie_word_embeddings": False} | self.whole["text_config"]
+        if "tokenizer" in family:
+            self.vocab = {one["content"]: one["id"] for one in family["tokenizer"]["added_tokens"]}
+            self.vocab |= family["tokenizer"]["model"]["vocab"]
+        self.c = {"rope_scaling": None, "tie_word_embeddings": False}
+        self.c |= self.whole.get("text_config", self.whole)
         self.c |= self.c.get("rope_parameters", {})
         self.v = self.whole["vision_config"]
         self.mean = np.array(self.processor["image_mean"])
@@ -154,19 +168,13 @@ class Mistral3(Seeing):
         d = v["hidden_size"] // v["num_attention_heads"]
         f = v["rope_theta"] ** (-np.arange(0, d, 2) / d)
         row, column = np.divmod(np.arange(rows * columns), columns)
-        angle = np.concatenate([np.outer(row, f[::2]), np.outer(column, f[1::2])], -1)[:, None]
-
-        def turned(x):
-            a, b = np.split(x, 2, -1)
-            return np.concatenate([a * np.cos(angle) - b * np.sin(angle),
-                                   b * np.cos(angle) + a * np.sin(angle)], -1)
-
+        angle = np.concatenate([np.outer(row, f[::2]), np.outer(column, f[1::2])], -1)
         for i in range(v["num_hidden_layers"]):
             p = f"{at}transformer.layers.{i}."
             h = text_passes.rms(x, self.w[p + "attention_norm.weight"], 1e-5)
             q, k, w = (self.lin(h, f"{p}attention.{one}_proj").reshape(len(x), -1, d)
                        for one in "qkv")
-            x = x + self.lin(see_all(turned(q), turned(k), w), p + "attention.o_proj")
+            x = x + self.lin(see_all(turned(q, angle), turned(k, angle), w), p + "attention.o_proj")
             h = text_passes.rms(x, self.w[p + "ffn_norm.weight"], 1e-5)
             x = x + self.gated(h, p + "feed_forward.")
         at = "multi_modal_projector."
@@ -174,8 +182,7 @@ class Mistral3(Seeing):
         # The reference unfolds images with their channels in front.
         x = x.transpose(0, 2, 4, 1, 3).reshape(rows * columns // s**2, -1)
         x = self.lin(self.lin(x, at + "patch_merger.merging_layer"), at + "linear_1")
-        x = 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
-        return self.lin(x, at + "linear_2"), rows // s, columns // s
+        return self.lin(gelu(x), at + "linear_2"), rows // s, columns // s
 
     def image(self, image):
         """The rows of an image of whole squares, and its ids in a prompt."""
@@ -188,7 +195,113 @@ class Mistral3(Seeing):
         return made, ids[:-1] + [self.vocab["[IMG_END]"]]
 
 
-MODELS = {"idefics3": Idefics3, "mistral3": Mistral3}
+class Qwen2VL(Seeing):
+    """Images stand in a prompt by their places: `grids` has those of the images that were made."""
+
+    def __init__(self, family):
+        super().__init__(family)
+        self.has_old_names = "model.embed_tokens.weight" in self.w
+        self.text = "model." if self.has_old_names else "model.language_model."
+        self.at = "visual." if self.has_old_names else "model.visual."
+        self.grids = []
+
+    def image_token(self):
+        return self.whole["image_token_id"]
+
+    def places(self, ids):
+        """[T, 3]: the time, the row and the column of each token."""
+        out, grids = [], iter(self.grids)
+        while len(out) < len(ids):
+            after = max(map(max, out)) + 1 if out else 0
+            if ids[len(out)] == self.image_token():
+                rows, columns = next(grids)
+                out += [(after, after + r, after + c) for r in range(rows) for c in range(columns)]
+            else:
+                out.append((after,) * 3)
+        return np.array(out)
+
+    def forward(self, ids, rows):
+        c = self.c
+        x = self.w[self.text + "embed_tokens.weight"][ids].copy()
+        x[np.flatnonzero(np.array(ids) == self.image_token())[: len(rows)]] = rows
+        heads = c["num_attention_heads"]
+        f = text_passes.frequencies({**c, "rope_scaling": None}, c["hidden_size"] // heads)
+        axis = np.repeat([0, 1, 2], c["rope_scaling"]["mrope_section"])
+        angle = self.places(ids)[:, axis] * f
+        for i in range(c["num_hidden_layers"]):
+            p = f"{self.text}layers.{i}."
+            q, k, v = self.heads(self.rms(x, p + "input_layernorm"), p + "self_attn.")
+            y = text_passes.attend(turned(q, angle), turned(k, angle), v)
+            x = x + self.lin(y, p + "self_attn.o_proj")
+            x = x + self.gated(self.rms(x, p + "post_attention_layernorm"), p + "mlp.")
+        tied = self.whole["tie_word_embeddings"]
+        return self.lin(self.rms(x, self.text + "norm"),
+                        self.text + "embed_tokens" if tied else "lm_head")
+
+    def norm(self, x, name):
+        return self.ln(x, name, 1e-6)
+
+    def mlp(self, x, p):
+        h = self.lin(x, p + "mlp.fc1")
+        return self.lin(h * text_passes.sigmoid(1.702 * h), p + "mlp.fc2")
+
+    def hidden(self):
+        return self.v["embed_dim"]
+
+    def seen(self, block, row, column):
+        """What each patch sees in that block."""
+        return True
+
+    def image(self, image):
+        """The rows of an image of whole squares, and its ids in a prompt."""
+        v, s, hidden = self.v, self.v["spatial_merge_size"], self.hidden()
+        side, pixels = v["patch_size"] * s, image.width * image.height
+        least, most = self.processor["min_pixels"], self.processor["max_pixels"]
+        if image.width % side or image.height % side or not least <= pixels <= most:
+            raise SystemExit(f"An image of {image.size} would be resized.")
+        x = patches_of(image, v["patch_size"], self.mean, self.std)
+        rows, columns = x.shape[:2]
+        # Both frames are the image.
+        weight = self.w[self.at + "patch_embed.proj.weight"].sum(2).reshape(hidden, -1)
+        x = x.reshape(rows * columns, -1) @ weight.T
+        d = hidden // v["num_heads"]
+        f = 10000.0 ** (-np.arange(0, d // 2, 2) / (d // 2))
+        row, column = np.divmod(np.arange(rows * columns), columns)
+        angle = np.concatenate([np.outer(row, f), np.outer(column, f)], -1)
+        for i in range(v["depth"]):
+            p = f"{self.at}blocks.{i}."
+            h = self.lin(self.norm(x, p + "norm1"), p + "attn.qkv")
+            q, k, w = (one.reshape(len(x), -1, d) for one in np.split(h, 3, -1))
+            y = see_all(turned(q, angle), turned(k, angle), w, self.seen(i, row // s, column // s))
+            x = x + self.lin(y, p + "attn.proj")
+            x = x + self.mlp(self.norm(x, p + "norm2"), p)
+        x = self.norm(x, self.at + "merger.ln_q").reshape(rows // s, s, columns // s, s, -1)
+        x = x.transpose(0, 2, 1, 3, 4).reshape(rows * columns // s**2, -1)
+        x = self.lin(gelu(self.lin(x, self.at + "merger.mlp.0")), self.at + "merger.mlp.2")
+        self.grids.append((rows // s, columns // s))
+        return x, [self.image_token()] * len(x)
+
+
+class Qwen25VL(Qwen2VL):
+    def norm(self, x, name):
+        return text_passes.rms(x, self.w[name + ".weight"], 1e-6)
+
+    def mlp(self, x, p):
+        return self.gated(x, p + "mlp.")
+
+    def hidden(self):
+        return self.v["hidden_size"]
+
+    def seen(self, block, row, column):
+        v = self.v
+        if block in v["fullatt_block_indexes"]:
+            return True
+        side = v["window_size"] // v["patch_size"] // v["spatial_merge_size"]
+        window = row // side * len(row) + column // side
+        return window[:, None] == window
+
+
+MODELS = {"idefics3": Idefics3, "mistral3": Mistral3, "qwen2_vl": Qwen2VL, "qwen2_5_vl": Qwen25VL}
 
 
 def rounded(values):
@@ -196,7 +309,7 @@ def rounded(values):
 
 
 def chat(model, name, segments):
-    prompt, ids, rows = [], [], []
+    prompt, ids, rows, model.grids = [], [], [], []
     for one in segments:
         if not isinstance(one, str):
             prompt += one
@@ -214,8 +327,11 @@ def chat(model, name, segments):
         clear = min(clear, row[order[-1]] - row[order[-2]])
         greedy.append(int(order[-1]))
     print(f"{name}: {len(ids)} tokens, margin {clear:.3f}, deviation {first.std():.2f}")
-    return {"name": name, "segments": segments, "prompt": prompt, "ids": ids,
-            "logits_last": rounded(first), "greedy": {"ids": greedy}}
+    asked = {"name": name, "segments": segments, "prompt": prompt, "ids": ids,
+             "logits_last": rounded(first), "greedy": {"ids": greedy}}
+    if isinstance(model, Qwen2VL):
+        asked["rope_delta"] = int(model.places(ids).max()) + 1 - len(ids)
+    return asked
 
 
 def main(files):

@@ -81,7 +81,7 @@ def main(files):
             one["rows"] = rounded(tower_rows(model, seen, one["file"]).flatten().tolist())
         for one in family["chats"]:
             chat(model, config, seen, one)
-        vocab = min(config["text_config"]["vocab_size"], image_token(config))
+        vocab = min(config.get("text_config", config)["vocab_size"], image_token(config))
         family["prompts"] = [record_families.record(model, vocab, name, *sizes)
                              for name, sizes in record_families.LENGTHS.items()]
         family.pop("reference", None)

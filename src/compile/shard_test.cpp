@@ -31,7 +31,7 @@ state  @kv: f32[64,2,3,8]
 %4: f32[T,24] = linear %1, @k
 %5: f32[T,24] = linear %1, @v
 %6: f32[64,2,3,8] = kv_append %4, %5, @kv, @pages
-%7: f32[T,48] = attention %3, %6, @pages {scale=0.3, window=0, softcap=0, causal=true, rounded=none}
+%7: f32[T,48] = attention %3, %6, @pages {scale=0.3, window=0, chunks=false, softcap=0, causal=true, rounded=none}
 %8: f32[T,48] = linear %7, @o, @o_bias
 %9: f32[T,48] = add %0, %8
 %10: f32[T,80] = linear %9, @gate
@@ -80,7 +80,7 @@ const  @table/ranks: bf16[320,48] = weight "table"[0:320] ~cut=320,320,1,0,640
 %4: f32[T,16] = linear %1, @k/ranks
 %5: f32[T,16] = linear %1, @v/ranks
 %6: f32[64,2,2,8] = kv_append %4, %5, @kv, @pages
-%7: f32[T,32] = attention %3, %6, @pages {scale=0.3, window=0, softcap=0, causal=true, rounded=none}
+%7: f32[T,32] = attention %3, %6, @pages {scale=0.3, window=0, chunks=false, softcap=0, causal=true, rounded=none}
 %8: f32[T,48] = linear %7, @o/ranks, @o_bias/ranks
 %9: f32[T,48] = all_reduce %8, %0 {ranks=2, parts=1, last=false}
 %10: f32[T,40] = linear %9, @gate/ranks

@@ -375,7 +375,7 @@ TEST_F(PassTest, AttentionOfOneTokenIsOneKernelWhoseSplitsTheProductMerges) {
   EXPECT_EQ(run(split_attention(), g), 1u);
   EXPECT_EQ(nodes_text(g), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,32] = linear %0, @q.qkv
-%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, softcap=0, short_rows=0, splits=8, parts=1}
+%2: f32[T,160], %3: f16[32,2,1,8] = step_attention %1, @angles, @kv, @pages {heads=2, appends=true, k_is_v=false, norm_v=false, eps=0, scale=0.5, window=0, chunks=false, softcap=0, short_rows=0, splits=8, parts=1}
 %4: f32[T,8] = fused_linear %2, @o {prologue=merge_splits, epilogue=none, bias=false, eps=0, splits=8, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");
@@ -401,7 +401,7 @@ TEST_F(PassTest, LongContextHasMoreSplitsWhereKeyHeadsAreManyAndShared) {
   ASSERT_TRUE(long_context);
   EXPECT_EQ(nodes_text(*long_context), R"(%0: f32[T,8] = embed @tokens, @table {scale=1}
 %1: f32[T,256] = linear %0, @row
-%2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, softcap=0, short_rows=0, splits=16, parts=1}
+%2: f32[T,2560], %3: f16[32,2,8,8] = step_attention %1, @angles, @kv, @pages {heads=16, appends=true, k_is_v=false, norm_v=false, eps=0, scale=1, window=0, chunks=false, softcap=0, short_rows=0, splits=16, parts=1}
 %4: f32[T,8] = fused_linear %2, @w {prologue=merge_splits, epilogue=none, bias=false, eps=0, splits=16, activation=silu, softcap=0, scaled=false, gated=false, first=0, clears=false}
 return %4
 )");

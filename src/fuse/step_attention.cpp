@@ -48,6 +48,7 @@ std::optional<Replacement> replace_step_attention(Match& m) {
                    .norm_v = m.has(nv),
                    .scale = attention.scale,
                    .window = attention.window,
+                   .chunks = attention.chunks,
                    .softcap = attention.softcap,
                    .short_rows = rope.short_rows};
   std::optional<ValueId> norms;

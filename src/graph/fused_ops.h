@@ -200,6 +200,7 @@ struct StepAttention {
   float eps = 0;        // of the norms
   float scale = 1;
   uint32_t window = 0;
+  bool chunks = false;
   float softcap = 0;
   uint32_t short_rows = 0;  // of the rotary table; see Rope
   uint32_t splits = 1;
@@ -212,6 +213,7 @@ struct StepAttention {
     visit("eps", op.eps);
     visit("scale", op.scale);
     visit("window", op.window);
+    visit("chunks", op.chunks);
     visit("softcap", op.softcap);
     visit("short_rows", op.short_rows);
     visit("splits", op.splits);

@@ -101,10 +101,9 @@ struct Glu {
 
 /// Rotates halves: within each head, (x[i], x[i + d/2]) turns by the angle of the table's row for
 /// the position (and Slot::rotary_shift), which holds d/2 cosines, then d/2 sines (RoFormer,
-/// arXiv:2104.09864; halves as transformers' rotate_half); with a table [T, d], an input, by the
-/// step's own row. Elements beyond d are copied. When the sequence is longer than
-/// short_rows (Slot::length), the row is that many further down: the table's second part.
-///                                              (x [T, k*head_dim], table [rows, d]) -> same
+/// arXiv:2104.09864); with a table [T, d], an input, by the step's own row. Elements beyond d are
+/// copied. When the sequence is longer than short_rows (Slot::length), the row is that many further
+/// down: the table's second part.               (x [T, k*head_dim], table [rows, d]) -> same
 struct Rope {
   static constexpr std::string_view kName = "rope";
   uint32_t head_dim = 0;
@@ -127,23 +126,25 @@ struct KvAppend {
 
 /// Attention over the cache: softmax(softcap(scale * q kᵀ)) v, query head h reading key head
 /// h / (heads / kv). Causal: a position sees itself and what is before it, with a window of w > 0
-/// the last w of those. Otherwise it sees every position of the step, with a window those less than
-/// w away; the whole sequence is one step then. A bias by distance is added to the scores: of head
-/// h and a key that is j - i positions after the query, bias[r + clamp(j - i, -r, r), h]. With ends
-/// instead, row t sees what is before position ends[t], too; not causal, that alone: keys may be of
-/// another sequence then. Sinks instead are a further key of each head, of that score and value 0.
-/// The result may be `rounded` as by to_half, if heads*d is a multiple of 8. (q [T, heads*d], cache
-/// [cells, 2, kv, d], pages u32 [P], bias? [2*r + 1, heads], ends? u32 [T] or sinks? [heads]) -> q
+/// the last w of those, in `chunks` those from a multiple of w on. Otherwise it sees every position
+/// of the step, with a window those less than w away; the sequence is one step then. A bias is
+/// added to the score of a key that is j - i positions after the query: bias[r + clamp(j - i, -r,
+/// r), h]. With ends instead, row t sees what is before ends[t], too; not causal, that alone, of
+/// any sequence; with spans from spans[t, 0] to before spans[t, 1], which never fall. Sinks instead
+/// are a further key of each head, of that score and value 0. `rounded`: as by to_half. (q [T,
+/// heads*d], cache, pages u32[P], bias? [2*r + 1, heads], ends?, spans? u32[T, 2], sinks?) -> q
 struct Attention {
   static constexpr std::string_view kName = "attention";
   float scale = 1;
   uint32_t window = 0;  // 0: all positions
-  float softcap = 0;    // 0: none
+  bool chunks = false;
+  float softcap = 0;  // 0: none
   bool causal = true;
   Half rounded = Half::kNone;
   static void fields(auto& op, auto&& visit) {
     visit("scale", op.scale);
     visit("window", op.window);
+    visit("chunks", op.chunks);
     visit("softcap", op.softcap);
     visit("causal", op.causal);
     visit("rounded", op.rounded);

@@ -99,7 +99,10 @@ struct ShapeChecks {
   Result<void> scores(size_t operand, Dim heads) const {
     const TensorDesc& given = *in[operand];
     if (given.dtype == DType::kU32) {
-      if (given.shape.size() != 1) return wrong(operand, "the ends of rows u32[T]");
+      const bool is_spans = given.shape.size() == 2 && given.shape[1] == 2;
+      if (given.shape.size() != 1 && !is_spans) {
+        return wrong(operand, "the ends u32[T] or the spans u32[T,2] of rows");
+      }
       return rows_like(operand, 0);
     }
     return given.shape.size() == 1 ? vector(operand, heads) : distances(operand, heads);

@@ -63,10 +63,12 @@ std::vector<Op> every_op(std::index_sequence<kIndices...>) {
   ops.emplace_back(AddRmsNorm{1e-5f, 3});
   ops.emplace_back(HeadLinear{.heads = 1, .transposed = true});
   ops.emplace_back(Attention{.rounded = Half::kBf16});
+  ops.emplace_back(Attention{.window = 32, .chunks = true});
   ops.emplace_back(HalfLinear{.rows = 64, .rounded = true});
   for (const FusedNorm& norm : fused_norms(1e-5f)) ops.emplace_back(norm);
   for (const NormAdd& norm : norm_adds(1e-5f, 0.5f)) ops.emplace_back(norm);
   ops.emplace_back(StepAttention{.heads = 4, .parts = 2});
+  ops.emplace_back(StepAttention{.heads = 4, .window = 32, .chunks = true});
   for (const Qkv& qkv : {Qkv{32, 32}, Qkv{32, 16, 8}}) ops.emplace_back(qkv);
   ops.emplace_back(ShortConv{.gated = true});
   ops.emplace_back(ExpertGlu{.norm = true, .eps = 1e-5f});
@@ -357,6 +359,8 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
             both_ways->causal = causal;
             note(problem);
           }
+          problem.inputs[3] = tensor({kTokens, 2}, DType::kU32);
+          note(problem);
         }
         if (std::holds_alternative<Embed>(op)) {
           problem.inputs.push_back(tensor({3, 64}));

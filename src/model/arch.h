@@ -71,6 +71,10 @@ Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const Buil
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
 Result<VisionTower> build_mistral3_vision(const ConfigReader&, const TensorFile&,
                                           const TowerBuild&);
+Result<VisionTower> build_qwen2_vl_vision(const ConfigReader&, const TensorFile&,
+                                          const TowerBuild&);
+Result<VisionTower> build_qwen2_5_vl_vision(const ConfigReader&, const TensorFile&,
+                                            const TowerBuild&);
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<VisionTower> build_qwen3_5_moe_vision(const ConfigReader&, const TensorFile&,
                                              const TowerBuild&);

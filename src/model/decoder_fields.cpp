@@ -27,9 +27,10 @@ Activation read_activation(ConfigReader& config, std::string_view name, std::str
   if (found == "gelu") return Activation::kGeluErf;
   if (found == "relu") return Activation::kRelu;
   if (found == "relu2") return Activation::kReluSquared;
+  if (found == "quick_gelu") return Activation::kGeluQuick;
   config.reject({ErrorCode::kUnsupported,
-                 fmt::format("{} is \"{}\"; this engine knows silu, gelu, gelu_pytorch_tanh, relu "
-                             "and relu2.",
+                 fmt::format("{} is \"{}\"; this engine knows silu, gelu, gelu_pytorch_tanh, "
+                             "quick_gelu, relu and relu2.",
                              config.path(name), found)});
   return Activation::kSilu;
 }

@@ -70,6 +70,12 @@ struct Experts {
       const ValueId up = switched(x, at + "up_proj", ffn, hidden);
       return switched(glu(gate, up), at + "down_proj", hidden, ffn);
     }
+    if (form.plain && b.has(name + ".mlp.w1")) {  // as MegaBlocks has them
+      ModelBuilder::Rows rows{.first = 0, .count = ffn, .of = ffn};
+      const ValueId up = stacked(x, "mlp.w1", rows, hidden);
+      rows = {.first = 0, .count = hidden, .of = hidden, .transposed = true};
+      return stacked(b.activate(form.activation, up), "mlp.w2", rows, ffn);
+    }
     if (form.plain) {
       const ValueId up = separate(x, "up_proj", ffn, hidden);
       return separate(b.activate(form.activation, up), "down_proj", hidden, ffn);

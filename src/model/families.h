@@ -59,6 +59,8 @@ Result<DecoderSpec> read_opt(ConfigReader config);
 Result<DecoderSpec> read_phi(ConfigReader config);
 Result<DecoderSpec> read_phi3(ConfigReader config);
 Result<DecoderSpec> read_qwen2(ConfigReader config);
+Result<DecoderSpec> read_qwen2_vl(const ConfigReader& config);
+Result<DecoderSpec> read_qwen2_5_vl(const ConfigReader& config);
 Result<DecoderSpec> read_qwen3(ConfigReader config);
 Result<DecoderSpec> read_qwen3_moe(ConfigReader config);
 Result<DecoderSpec> read_qwen3_vl(const ConfigReader& config);

@@ -1,4 +1,4 @@
-// The fields of config.json that the towers of Qwen3.5 and Qwen3-VL read, and their stages.
+// The fields of config.json that the towers of Qwen's models read, and their stages.
 #include <gtest/gtest.h>
 
 #include "formats/wishes.h"
@@ -53,6 +53,18 @@ TEST(QwenVision, RefusesBlocksThatItCannotTap) {
             field + "has 3 blocks, expected at most as many as the text has layers, 2.");
   EXPECT_EQ(error("Qwen3_5ForConditionalGeneration", "[1]"),
             field + "is not empty; this engine runs this architecture without deepstack.");
+}
+
+/// Windows of fewer pixels than become a row hold nothing.
+TEST(QwenVision, RefusesWindowsOfNoRow) {
+  const auto error = [](const std::string& fields) {
+    const auto tower = tower_of("Qwen2_5_VLForConditionalGeneration", fields);
+    return tower ? std::string() : tower.error().message;
+  };
+  EXPECT_EQ(error(R"("window_size": 27)"),
+            "config.json: vision_config: window_size is 27, expected at least spatial_merge_size * "
+            "patch_size, 28.");
+  EXPECT_EQ(error(R"("window_size": 28)"), "");
 }
 
 /// Silence means the reference's blocks, which this tower is too short for.

@@ -183,7 +183,7 @@ RopeTable read_rope(ConfigReader& parameters, double theta, uint32_t head_dim,
     keep_part(parameters, table, head_dim);
   } else if (type == "yarn") {
     scale_yarn(parameters, theta, head_dim, max_positions, table);
-  } else if (type != "default") {
+  } else if (type != "default" && type != "mrope") {
     parameters.reject({ErrorCode::kUnsupported,
                        fmt::format("{} is \"{}\"; this engine knows default, linear, llama3, "
                                    "proportional and yarn.",

@@ -48,7 +48,7 @@ ValueId VisionBuilder::turned(ValueId x, uint32_t head_dim) {
 }
 
 ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint32_t head_dim,
-                                           float scale) {
+                                           float scale, bool in_windows) {
   const uint32_t pages = ceil_div(patches_, kPageTokens);
   if (!cache_) {
     // One for all layers: nothing reads a layer's keys after it.
@@ -58,7 +58,9 @@ ValueId VisionBuilder::attention_both_ways(ValueId q, ValueId k, ValueId v, uint
   }
   Cache& cache = *cache_;
   cache.cells = kv_append(k, v, cache.cells, cache.pages);
-  return attention(q, cache.cells, cache.pages, {.scale = scale, .causal = false});
+  if (in_windows && !spans_) spans_ = input(std::string(kPatchSpans), {kTokens, 2});
+  return attention(q, cache.cells, cache.pages, {.scale = scale, .causal = false},
+                   in_windows ? spans_ : std::nullopt);
 }
 
 Result<TensorDesc> position_table(const TensorFile& file, const std::string& name, uint32_t rows,

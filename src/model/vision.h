@@ -24,18 +24,20 @@
 
 namespace tokamak {
 
-/// Inputs of the graphs of patches: pixels, the rows of positions and the angles, or what the stage
-/// before gave; and of the other.
+/// Inputs of the graphs of patches: pixels, the rows of positions, the angles and the spans of
+/// windows, or what the stage before gave; and of the other.
 inline constexpr std::string_view kPatchPixels = "pixels", kPatchPositions = "positions";
-inline constexpr std::string_view kPatchStates = "states";
+inline constexpr std::string_view kPatchSpans = "spans", kPatchStates = "states";
 inline constexpr std::string_view kUnmerged = "unmerged";
 
-/// Which frequencies turn by the time, the row and the column of a token (M-RoPE, interleaved:
-/// arXiv:2409.12191 and Qwen3-VL): i with i mod 3 = 1 and i < 3 rows turns by the row, with 2 and
-/// i < 3 columns by the column, all others by the time.
+/// Which frequencies turn by the time, the row and the column of a token (M-RoPE:
+/// arXiv:2409.12191). Interleaved, as Qwen3-VL has them: i with i mod 3 = 1 and i < 3 rows turns by
+/// the row, with 2 and i < 3 columns by the column, all others by the time. Otherwise the last
+/// `columns` turn by the column, the `rows` before them by the row.
 struct ImageAngles {
   RopeTable rope;
   uint32_t rows = 0, columns = 0;
+  bool interleaved = true;
 };
 
 enum class PatchPositions : uint8_t {
@@ -78,10 +80,13 @@ struct VisionTower {
   uint32_t frames = 1;  // how often a patch repeats its pixels
   uint32_t side = 2;    // of the squares of patches that become one row
   uint32_t head_dim = 0;
-  bool channels_last = false;  // of the pixels of a patch
-  uint32_t image_side = 0;     // pixels, of all images; 0: they keep their shape
-  bool fills_tokens = false;   // and are brought to as many tokens as a budget allows
-  TensorDesc positions;        // a table of rows, read by the host; nothing for kNone
+  uint32_t window = 0;  // rows of the tower in a side of the squares that blocks see; 0: none
+  bool channels_last = false;    // of the pixels of a patch
+  bool clip_colours = false;     // are normed as CLIP's without a file's numbers
+  uint32_t min_pixels = 65'536;  // of an image, likewise
+  uint32_t image_side = 0;       // pixels, of all images; 0: they keep their shape
+  bool fills_tokens = false;     // and are brought to as many tokens as a budget allows
+  TensorDesc positions;          // a table of rows, read by the host; nothing for kNone
   PatchPositions positions_are = PatchPositions::kSquare;
   std::optional<double> angle_base;     // of angles by row and column; none: heads do not turn
   bool columns_first = false;           // the first half of the frequencies is the column's
@@ -128,8 +133,9 @@ class VisionBuilder : public ModelBuilder {
   ValueId norm(ValueId x, std::string_view name, float eps);
   /// Turns the heads of x by the angles that the host gives.
   ValueId turned(ValueId x, uint32_t head_dim);
-  /// Every patch sees all others. q, k, v: [T, heads head_dim].
-  ValueId attention_both_ways(ValueId q, ValueId k, ValueId v, uint32_t head_dim, float scale);
+  /// Every patch sees all others, or those of its window. q, k, v: [T, heads head_dim].
+  ValueId attention_both_ways(ValueId q, ValueId k, ValueId v, uint32_t head_dim, float scale,
+                              bool in_windows = false);
 
  private:
   uint32_t patches_;
@@ -139,7 +145,7 @@ class VisionBuilder : public ModelBuilder {
     ValueId cells = {}, pages = {};
   };
   std::optional<Cache> cache_;
-  std::optional<ValueId> angles_, pixels_;
+  std::optional<ValueId> angles_, pixels_, spans_;
 };
 
 /// Most patches of images of that many pixels; as many as make a row are fewest.

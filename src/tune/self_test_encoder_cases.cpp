@@ -22,10 +22,12 @@ SelfTestCase biased_attention(const SelfTestSteps& steps) {
   return w.finish(w.graph().attention(q, kv, pages, op, bias), steps, 10 * kSelfTestSum);
 }
 
-/// A window, grouped heads and a sink for each.
-SelfTestCase attention_with_sinks(const SelfTestSteps& steps) {
+/// A window or chunks, grouped heads and a sink for each.
+SelfTestCase attention_with_sinks(const SelfTestSteps& steps, bool chunks) {
   constexpr uint32_t kHeads = 4, kHeadDim = 16;
-  Writer w(fmt::format("attention {}x{} with sinks", kHeads, kHeadDim), Attention::kName);
+  Writer w(
+      fmt::format("attention {}x{} with sinks{}", kHeads, kHeadDim, chunks ? " in chunks" : ""),
+      Attention::kName);
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = w.pages(positions, slots);
@@ -34,7 +36,7 @@ SelfTestCase attention_with_sinks(const SelfTestSteps& steps) {
   const ValueId k = w.activation(kHeads * kHeadDim / 2), v = w.activation(kHeads * kHeadDim / 2);
   const ValueId sinks = w.random("sinks", {kHeads}, DType::kF32, 3);
   const ValueId kv = w.graph().kv_append(k, v, cache, pages);
-  const Attention op{.scale = 0.3f, .window = 21};
+  const Attention op{.scale = 0.3f, .window = 21, .chunks = chunks};
   return w.finish(w.graph().attention(q, kv, pages, op, sinks), steps, 10 * kSelfTestSum);
 }
 
@@ -145,7 +147,7 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(y, steps, kSelfTestSum));
   }
   all.push_back(biased_attention(steps));
-  all.push_back(attention_with_sinks(steps));
+  for (const bool chunks : {false, true}) all.push_back(attention_with_sinks(steps, chunks));
 }
 
 }  // namespace tokamak

@@ -35,7 +35,7 @@ PixelBudget read_budget(ConfigReader& config, const VisionTower& tower, uint64_t
   ConfigReader size = config.at("size");
   PixelBudget budget = {
       .factor = tower.patch * tower.side,
-      .min_pixels = size.size("shortest_edge", config.size("min_pixels", 65'536)),
+      .min_pixels = size.size("shortest_edge", config.size("min_pixels", tower.min_pixels)),
       .max_pixels = size.size("longest_edge", config.size("max_pixels", 16'777'216))};
   config.adopt(size.status());
   budget.max_pixels = std::min(budget.max_pixels, max_pixels);
@@ -122,8 +122,8 @@ Result<ImageProcessor> ImageProcessor::read(const Json* file, const VisionTower&
                  .std = kHalf};
   const LineMarks* lines = std::get_if<LineMarks>(&tower.parts);
   if (!tower.fills_tokens) {
-    own.layout_.mean = channels(config, "image_mean", lines != nullptr ? kClipMean : kHalf);
-    own.layout_.std = channels(config, "image_std", lines != nullptr ? kClipStd : kHalf);
+    own.layout_.mean = channels(config, "image_mean", tower.clip_colours ? kClipMean : kHalf);
+    own.layout_.std = channels(config, "image_std", tower.clip_colours ? kClipStd : kHalf);
   }
   if (const Tiles* tiles = std::get_if<Tiles>(&tower.parts)) {
     own.size_ = Squares{tower.image_side, tiles->longest, tiles->splits};

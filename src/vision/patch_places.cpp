@@ -92,15 +92,78 @@ std::vector<float> grid_angles(const GridAngles& angles, uint32_t head_dim, cons
   return out;
 }
 
+namespace {
+
+/// Calls `visit` for each window with its first row and column and those after its last, in rows of
+/// the tower.
+template <typename Visit>
+void each_window(const PatchGrid& grid, uint32_t window, const Visit& visit) {
+  const uint32_t rows = grid.rows / grid.side, columns = grid.columns / grid.side;
+  for (uint32_t row = 0; row < rows; row += window) {
+    for (uint32_t column = 0; column < columns; column += window) {
+      visit(row, std::min(row + window, rows), column, std::min(column + window, columns));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> window_order(const PatchGrid& grid, uint32_t window) {
+  std::vector<uint32_t> order;
+  each_window(grid, window, [&](uint32_t top, uint32_t bottom, uint32_t left, uint32_t right) {
+    for (uint32_t row = top; row < bottom; ++row) {
+      for (uint32_t column = left; column < right; ++column) {
+        order.push_back(row * (grid.columns / grid.side) + column);
+      }
+    }
+  });
+  return order;
+}
+
+std::vector<uint32_t> window_spans(const PatchGrid& grid, uint32_t window) {
+  std::vector<uint32_t> spans;
+  each_window(grid, window, [&](uint32_t top, uint32_t bottom, uint32_t left, uint32_t right) {
+    const auto first = uint32_t(spans.size() / 2);
+    const uint32_t end = first + (bottom - top) * (right - left) * grid.side * grid.side;
+    for (uint32_t patch = first; patch < end; ++patch) {
+      spans.push_back(first);
+      spans.push_back(end);
+    }
+  });
+  return spans;
+}
+
+std::vector<float> reordered(std::span<const float> values, std::span<const uint32_t> order,
+                             bool back) {
+  const size_t each = values.size() / order.size();
+  std::vector<float> out(values.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t from = back ? i : order[i], to = back ? order[i] : i;
+    std::ranges::copy(values.subspan(from * each, each), out.begin() + std::ptrdiff_t(to * each));
+  }
+  return out;
+}
+
+namespace {
+
+/// The one of a token's time, row and column that frequency i turns by.
+size_t axis_of(const ImageAngles& angles, size_t i) {
+  const size_t rows = angles.rows, columns = angles.columns;
+  if (angles.interleaved) {
+    return i % 3 == 1 && i < 3 * rows ? 1 : i % 3 == 2 && i < 3 * columns ? 2 : 0;
+  }
+  const size_t after = angles.rope.inverse_frequencies.size() - i;
+  return after <= columns ? 2 : after <= columns + rows ? 1 : 0;
+}
+
+}  // namespace
+
 void write_angles(const ImageAngles& angles, const std::array<uint32_t, 3>& time_row_column,
                   std::span<float> out) {
   const std::vector<float>& frequencies = angles.rope.inverse_frequencies;
   const size_t half = frequencies.size();
   for (size_t i = 0; i < half; ++i) {
-    const bool by_row = i % 3 == 1 && i < 3 * size_t{angles.rows};
-    const bool by_column = i % 3 == 2 && i < 3 * size_t{angles.columns};
-    const uint32_t position = time_row_column[by_row ? 1 : by_column ? 2 : 0];
-    const float angle = float(position) * frequencies[i];
+    const float angle = float(time_row_column[axis_of(angles, i)]) * frequencies[i];
     // The arithmetic of tables of positions, so that text beside an image turns to the same bits.
     out[i] = float(std::cos(double(angle))) * angles.rope.factor;
     out[half + i] = float(std::sin(double(angle))) * angles.rope.factor;

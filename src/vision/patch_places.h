@@ -42,6 +42,18 @@ struct GridAngles {
 };
 std::vector<float> grid_angles(const GridAngles& angles, uint32_t head_dim, const PatchGrid& grid);
 
+/// The rows that a tower gives of a grid, in an order in which those of a window are together:
+/// windows of `window` x `window` of them and less at the right and below, each row by row.
+std::vector<uint32_t> window_order(const PatchGrid& grid, uint32_t window);
+
+/// For each patch in that order the first one of its window, and the one after the last.
+std::vector<uint32_t> window_spans(const PatchGrid& grid, uint32_t window);
+
+/// Equal parts of `values`, as many as there are numbers in `order`: part i is the one of number
+/// order[i]; or part i becomes that one, `back`.
+std::vector<float> reordered(std::span<const float> values, std::span<const uint32_t> order,
+                             bool back = false);
+
 /// The angles of a token at a place, a row of a rotary table: see ImageAngles.
 void write_angles(const ImageAngles& angles, const std::array<uint32_t, 3>& time_row_column,
                   std::span<float> out);

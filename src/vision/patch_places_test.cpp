@@ -53,6 +53,35 @@ TEST(GridAngles, TurnHalfByTheRowAndHalfByTheColumn) {
   for (size_t i = 0; i < 8; ++i) EXPECT_FLOAT_EQ(angles[8 + i], expected[i]) << i;
 }
 
+/// Rows of a tower 3 x 5, in windows of 2 x 2: smaller ones at the right and below.
+TEST(Windows, HaveTheirRowsTogether) {
+  const PatchGrid grid = {6, 10, 2};
+  EXPECT_EQ(window_order(grid, 2),
+            (std::vector<uint32_t>{0, 1, 5, 6, 2, 3, 7, 8, 4, 9, 10, 11, 12, 13, 14}));
+  const std::vector<uint32_t> spans = window_spans(grid, 2);
+  ASSERT_EQ(spans.size(), 2u * 60);
+  EXPECT_EQ(std::vector(spans.begin() + 30, spans.begin() + 34),
+            (std::vector<uint32_t>{0, 16, 16, 32}));
+  EXPECT_EQ(std::vector(spans.begin() + 64, spans.begin() + 66), (std::vector<uint32_t>{32, 40}));
+  EXPECT_EQ(spans.back(), 60u);
+}
+
+TEST(Windows, MoveEqualPartsThereAndBack) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const std::vector<uint32_t> order = {2, 0, 1};
+  const std::vector<float> moved = reordered(values, order);
+  EXPECT_EQ(moved, (std::vector<float>{5, 6, 1, 2, 3, 4}));
+  EXPECT_EQ(reordered(moved, order, true), values);
+}
+
+TEST(WriteAngles, TakeFrequenciesInSections) {
+  const ImageAngles angles = {{{1, 1, 1, 1, 1}, 1.0f}, 2, 1, false};
+  std::vector<float> out(10);
+  write_angles(angles, {1, 2, 3}, out);
+  const std::vector<float> turns = {1, 1, 2, 2, 3};
+  for (size_t i = 0; i < turns.size(); ++i) EXPECT_FLOAT_EQ(out[i], std::cos(turns[i])) << i;
+}
+
 TEST(WriteAngles, TakeEachFrequencyFromItsAxis) {
   const ImageAngles angles = {.rope = {{1, 1, 1, 1, 1, 1}}, .rows = 1, .columns = 2};
   std::vector<float> out(12);

@@ -80,8 +80,9 @@ ConstantReader in_order(const ConstantReader& constants, const VisionTower& towe
   };
 }
 
-InputWrite input(const Plan& plan, std::string_view name, std::span<const float> values) {
-  return {plan.named(name), std::as_bytes(values)};
+template <typename Number>
+InputWrite input(const Plan& plan, std::string_view name, const std::vector<Number>& values) {
+  return {plan.named(name), std::as_bytes(std::span(values))};
 }
 
 }  // namespace
@@ -107,6 +108,7 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
                                                        const ConstantReader& constants) {
   std::unique_ptr<TowerRunner> own(new TowerRunner());
   own->side_ = tower.side;
+  own->window_ = tower.window;
   own->head_dim_ = tower.head_dim;
   if (tower.angle_base) {
     own->angles_ = GridAngles{*tower.angle_base, tower.columns_first, tower.alternates};
@@ -152,8 +154,14 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   if (grid.patches() > most) {
     return invalid_input("The image has {} patches, expected at most {}.", grid.patches(), most);
   }
-  std::vector<InputWrite> inputs = {input(plan(), kPatchPixels, patches.values)};
-  std::vector<float> positions, angles;
+  std::vector<uint32_t> order, spans;
+  std::vector<float> pixels, positions, angles;
+  if (window_ != 0) {
+    order = window_order(grid, window_);
+    pixels = reordered(patches.values, order);
+  }
+  std::vector<InputWrite> inputs = {
+      input(plan(), kPatchPixels, order.empty() ? patches.values : pixels)};
   if (written_ != grid) {
     if (positions_are_ != PatchPositions::kNone) {
       const bool is_square = positions_are_ == PatchPositions::kSquare;
@@ -163,7 +171,12 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
     }
     if (angles_) {
       angles = grid_angles(*angles_, head_dim_, grid);
+      if (!order.empty()) angles = reordered(angles, order);
       inputs.push_back(input(plan(), kAngles, angles));
+    }
+    if (window_ != 0) {
+      spans = window_spans(grid, window_);
+      inputs.push_back(input(plan(), kPatchSpans, spans));
     }
   }
   written_.reset();  // should the step fail
@@ -171,7 +184,8 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   for (size_t stage = 0; stage < stages_; ++stage) {
     const std::span<const InputWrite> own =
         stage == 0 ? std::span(inputs) : std::span<InputWrite>();
-    TOK_TRY(const std::vector<float> rows, run_stage(stage, grid, own));
+    TOK_TRY(std::vector<float> rows, run_stage(stage, grid, own));
+    if (!order.empty()) rows = reordered(rows, order, true);
     const bool is_last = stage + 1 == stages_;
     all.insert(is_last ? all.begin() : all.end(), rows.begin(), rows.end());
   }

@@ -36,7 +36,7 @@ class TowerRunner {
                                        std::span<const InputWrite> inputs);
 
   size_t stages_ = 1;
-  uint32_t side_ = 1, head_dim_ = 0;
+  uint32_t side_ = 1, window_ = 0, head_dim_ = 0;
   std::optional<GridAngles> angles_;
   PatchPositions positions_are_ = PatchPositions::kSquare;
   std::vector<float> table_;          // of positions

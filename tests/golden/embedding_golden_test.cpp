@@ -95,7 +95,8 @@ TEST_P(EncoderGolden, TextsAloneAndTogetherAreAsRecorded) {
 INSTANTIATE_TEST_SUITE_P(
     Models, EncoderGolden,
     testing::ValuesIn(in_turn(std::vector<std::string>{"bert", "minilm", "modernbert", "mpnet",
-                                                       "nomic_bert", "xlmr", "distilbert", "gte"},
+                                                       "nomic_bert", "xlmr", "distilbert", "gte",
+                                                       "nomic_moe"},
                               {{"cpu", "cpu_fast", "webgpu_f16"},
                                {"cpu", "cpu_fast", "webgpu_f32"}})),
     [](const auto& param) {

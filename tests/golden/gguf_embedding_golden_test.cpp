@@ -84,6 +84,44 @@ GgufForm embeddinggemma() {
           .change = gemma_tensors};
 }
 
+/// The matrices of all experts are rows of one in the checkpoint; converters leave the bias of
+/// their sum out.
+std::vector<LooseTensor> nomic_experts(LooseTensor tensor) {
+  constexpr uint64_t kExperts = 4, kFfn = 40, kHidden = 48;
+  if (tensor.info.name.find("experts_bias") != std::string::npos) return {};
+  if (!tensor.info.name.ends_with("_exps.weight")) return {std::move(tensor)};
+  tensor.info.shape = {kExperts, kFfn, kHidden};
+  if (tensor.info.name.find("ffn_down_exps") != std::string::npos) tensor.transpose();
+  return {std::move(tensor)};
+}
+
+GgufForm nomic_moe() {
+  return {.architecture = "nomic-bert-moe",
+          .metadata = gguf_sizes(48, 4, 2, 40, 512,
+                                 {{"attention.layer_norm_epsilon", 1e-5},
+                                  {"attention.causal", false},
+                                  {"expert_count", 4},
+                                  {"expert_used_count", 2},
+                                  {"moe_every_n_layers", 2},
+                                  {"rope.freq_base", 10000.0},
+                                  {"pooling_type", kMean}}),
+          .layers = "encoder.layers.",
+          .names = {{"embeddings.word_embeddings", "token_embd"},
+                    {"embeddings.token_type_embeddings", "token_types"},
+                    {"emb_ln", "token_embd_norm"},
+                    {"attn.Wqkv", "attn_qkv"},
+                    {"attn.out_proj", "attn_output"},
+                    {"norm1", "attn_output_norm"},
+                    {"mlp.fc1", "ffn_up"},
+                    {"mlp.fc2", "ffn_down"},
+                    {"mlp.router.layer", "ffn_gate_inp"},
+                    {"mlp.experts.mlp.w1", "ffn_up_exps.weight"},
+                    {"mlp.experts.mlp.w2", "ffn_down_exps.weight"},
+                    {"mlp.experts", "experts_bias"},
+                    {"norm2", "layer_output_norm"}},
+          .change = nomic_experts};
+}
+
 const GgufForms& encoder_forms() {
   static const GgufForms forms = {
       {"bert", bert(64, 3, 128, 1e-12, kFirst, 0)},
@@ -129,6 +167,7 @@ const GgufForms& encoder_forms() {
                   {"mlp.fc12", "ffn_gate"},
                   {"mlp.fc2", "ffn_down"},
                   {"norm2", "layer_output_norm"}}}},
+      {"nomic_moe", nomic_moe()},
   };
   return forms;
 }
@@ -141,12 +180,14 @@ TEST_P(EncoderFile, GivesTheVectorsOfItsCheckpoint) {
   const auto checkpoint = open(folder, cpu);
   ASSERT_NE(checkpoint, nullptr);
   const Json golden = read_json(folder + "/golden.json");
-  for (const Json& c : golden.find("cases")->as_array()) {
+  // Those of what converters make of it, where they leave something out.
+  const Json* const less = golden.find("cases_of_gguf");
+  for (const Json& c : (less != nullptr ? less : golden.find("cases"))->as_array()) {
     const std::vector<uint32_t> ids = ids_of(*c.find("ids"));
     const auto vector = file->embed(ids), own = checkpoint->embed(ids);
     ASSERT_TRUE(vector) << vector.error().message;
     ASSERT_TRUE(own) << own.error().message;
-    EXPECT_EQ(*vector, *own);
+    EXPECT_EQ(*vector == *own, less == nullptr);
     EXPECT_LE(relative_error(floats_of(*c.find("embedding")), *vector), cpu.tolerance);
   }
 }

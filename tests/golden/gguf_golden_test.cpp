@@ -119,7 +119,7 @@ GgufForm llama4() {
                               {"expert_feed_forward_length", 48},
                               {"interleave_moe_layer_step", 2},
                               {"attention.temperature_length", 16},
-                              {"attention.chunk_size", 512}},
+                              {"attention.chunk_size", 24}},
                              {{"feed_forward.gate_proj", "ffn_gate"},
                               {"feed_forward.up_proj", "ffn_up"},
                               {"feed_forward.down_proj", "ffn_down"},

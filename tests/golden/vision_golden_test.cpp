@@ -159,17 +159,17 @@ INSTANTIATE_TEST_SUITE_P(
                                      "gemma4_vl_standardized", "qwen3_5_vl_images", "qwen3_vl"),
                      testing::ValuesIn(setups())),
     case_name);
-/// Its tower is that of the dense one.
+/// Their towers are those of others, but for what parity covers.
 INSTANTIATE_TEST_SUITE_P(OnTheCpu, VisionGolden,
-                         testing::Combine(testing::Values("qwen3_vl_moe"),
+                         testing::Combine(testing::Values("qwen2_vl", "qwen3_vl_moe"),
                                           testing::Values(setups().front())),
                          case_name);
 /// Whose kernels are those of the others.
-INSTANTIATE_TEST_SUITE_P(OnTwoDevices, VisionGolden,
-                         testing::Combine(testing::Values("idefics3", "mistral3_images"),
-                                          testing::Values(setup_named("cpu"),
-                                                          setup_named("webgpu_f32"))),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(
+    OnTwoDevices, VisionGolden,
+    testing::Combine(testing::Values("idefics3", "mistral3_images", "qwen2_5_vl"),
+                     testing::Values(setup_named("cpu"), setup_named("webgpu_f32"))),
+    case_name);
 
 }  // namespace
 }  // namespace tokamak::golden

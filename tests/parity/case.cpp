@@ -145,6 +145,11 @@ ValueId CaseBuilder::ends(uint32_t end) {
   return builder_.input("ends", {kTokens});
 }
 
+ValueId CaseBuilder::spans(uint32_t positions) {
+  case_.span = positions;
+  return builder_.input("spans", {kTokens, 2});
+}
+
 Case CaseBuilder::finish(ValueId result, Steps steps, double tolerance) {
   auto graph = builder_.finish(result);
   EXPECT_TRUE(graph) << case_.name << ": " << graph.error().message;
@@ -183,10 +188,21 @@ std::unique_ptr<Program> start(const Case& c, Backend& backend, Plan plan) {
 
 namespace {
 
-/// The ends of a step's rows.
+/// The ends or the spans of a step's rows.
 class Ends {
  public:
-  Ends(const Case& c, const Plan& plan, size_t rows) : values_(rows, c.end) {
+  Ends(const Case& c, const Plan& plan, std::span<const Slot> slots) {
+    for (const Slot& slot : slots) {
+      for (uint32_t i = 0; i < slot.count; ++i) {
+        if (c.span == 0) {
+          values_.push_back(c.end);
+          continue;
+        }
+        const uint32_t lacking = c.span / 3, after = (i + lacking) / c.span * c.span + c.span;
+        values_.push_back(std::max(after - c.span, lacking) - lacking);
+        values_.push_back(std::min(after - lacking, slot.count));
+      }
+    }
     for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
       if (plan.buffers[i].use != BufferUse::kInput) continue;
       write_ = {BufferId(i), std::as_bytes(std::span<const uint32_t>(values_))};
@@ -229,7 +245,7 @@ Run run(const Case& c, Backend& backend, Plan plan) {
       }
       run.results.emplace_back(result->begin(), result->end());
     };
-    const Ends ends(c, program->plan(), chunk);
+    const Ends ends(c, program->plan(), {&slot, 1});
     const auto submitted = program->submit(
         {.phase = 0, .slots = {slot}, .tokens = tokens, .inputs = ends.writes(), .done = keep});
     EXPECT_TRUE(submitted) << c.name << ": " << submitted.error().message;
@@ -287,7 +303,7 @@ Run run_slots(const Case& c, Backend& backend, Plan plan, std::span<const uint32
     }
     if (tokens.empty()) continue;
     request.tokens = tokens;
-    const Ends ends(c, program->plan(), tokens.size());
+    const Ends ends(c, program->plan(), request.slots);
     request.inputs = ends.writes();
     if (chooses) {
       request.result_bytes =

@@ -25,6 +25,7 @@ struct Case {
   double tolerance = 0;   // of the largest magnitude in the step's result, at least 1
   SamplingRule rule;      // of every step
   uint32_t end = 0;       // of every row, where the graph has ends
+  uint32_t span = 0;      // positions of each, where the graph has spans
   uint32_t adapters = 0;  // that steps, or sequences, and none take turns with
 };
 
@@ -53,6 +54,8 @@ class CaseBuilder {
   ValueId pages(uint32_t positions, uint32_t kept, uint32_t& slots);
   /// u32 [T]: that of every row.
   ValueId ends(uint32_t end);
+  /// u32 [T, 2]: spans of that many positions, of which the first is shorter.
+  ValueId spans(uint32_t positions);
 
   Case finish(ValueId result, Steps steps, double tolerance);
 

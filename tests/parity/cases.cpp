@@ -180,17 +180,19 @@ struct AttentionShape {
   uint32_t radius = 0;  // of the bias by distance; 0: none
   Half rounded = Half::kNone;
   float sinks = 0;  // the largest; 0: none
+  bool chunks = false;
 };
 
 Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType cache_type,
                     const Steps& steps, bool causal = true, float range = 2, float values = 1) {
   CaseBuilder b(fmt::format(
-      "attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}{}", shape.heads,
+      "attention {}/{}x{} window {} softcap {} {} {}{} range {} values {}{}{}{}{}", shape.heads,
       shape.kv_heads, shape.head_dim, window, softcap, cache_type_name(cache_type), label(steps),
       causal ? "" : " both ways", range, values,
       shape.radius > 0 ? fmt::format(" radius {}", shape.radius) : "",
       shape.rounded == Half::kNone ? "" : fmt::format(" {}", kHalfNames[size_t(shape.rounded)]),
-      shape.sinks > 0 ? fmt::format(" sinks {}", shape.sinks) : ""));
+      shape.sinks > 0 ? fmt::format(" sinks {}", shape.sinks) : "",
+      shape.chunks ? " in chunks" : ""));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, window == 0 ? 0 : window + steps.max_tokens, slots);
@@ -207,6 +209,7 @@ Case attention_case(AttentionShape shape, uint32_t window, float softcap, DType 
   const ValueId y = b.graph().attention(q, kv, pages,
                                         {.scale = 1.5f / std::sqrt(float(shape.head_dim)),
                                          .window = window,
+                                         .chunks = shape.chunks,
                                          .softcap = softcap,
                                          .causal = causal,
                                          .rounded = shape.rounded},
@@ -261,8 +264,11 @@ std::vector<Case> attention_cases() {
     all.push_back(attention_case({4, 1, 128}, 40, 0, cache, kWhole, true, 5));
   }
   for (const DType cache : {DType::kF32, DType::kF16, kQ8Cache}) {
-    all.push_back(cross_attention_case(cache, kWhole, 37));
-    all.push_back(cross_attention_case(cache, kOneByOne, 1));
+    add_attention_to_parts(all, cache, kWhole, kOneByOne);
+    // Steps that begin in one chunk and end in another.
+    constexpr AttentionShape kChunks = {.heads = 4, .kv_heads = 2, .head_dim = 16, .chunks = true};
+    all.push_back(attention_case(kChunks, 40, 0, cache, kLongChunks));
+    all.push_back(attention_case(kChunks, 24, 0, cache, kManyTokens));
   }
   for (const DType cache : {DType::kF16, kQ8Cache}) {
     all.push_back(attention_case({4, 2, 16, 0, Half::kBf16}, 0, 0, cache, kLongChunks));
@@ -335,19 +341,6 @@ std::vector<Case> rope_append_cases() {
     const ValueId y =
         b.graph().add_node(op, {b.activation(1024, 2), angles, b.random("norms", {256})}).front();
     all.push_back(b.finish(y, kLongChunks, kSum));
-  }
-  return all;
-}
-
-std::vector<Case> gather_columns_cases() {
-  std::vector<Case> all;
-  for (const uint32_t columns : {1u, 7u, 300u}) {
-    for (const Steps& steps : {kOneByOne, kChunks}) {
-      CaseBuilder b(fmt::format("gather_columns {} {}", columns, label(steps)));
-      const ValueId x = b.activation(columns, 3);
-      const ValueId y = b.graph().gather_columns(x, b.order("order", {columns}));
-      all.push_back(b.finish(y, steps, kExact));
-    }
   }
   return all;
 }

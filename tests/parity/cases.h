@@ -20,13 +20,15 @@ std::vector<Case> position_scale_cases();
 std::vector<Case> all_reduce_cases();
 std::vector<Case> all_reduce_norm_cases();
 std::vector<Case> all_gather_cases();
+std::vector<Case> gather_columns_cases();
 std::vector<Case> unfold_cases();
 std::vector<Case> half_snake_cases();
 std::vector<Case> causal_conv_cases();
 std::vector<Case> transposed_conv_cases();
 std::vector<Case> group_norm_cases();
-/// Attention to keys of another sequence, of which each row sees as many.
-Case cross_attention_case(DType cache, const Steps& steps, uint32_t end);
+/// Adds attention whose rows have ends or spans of their own.
+void add_attention_to_parts(std::vector<Case>& all, DType cache, const Steps& whole,
+                            const Steps& one_by_one);
 std::vector<Case> short_conv_cases();
 std::vector<Case> gated_delta_cases();
 std::vector<Case> selective_scan_cases();

@@ -95,13 +95,13 @@ struct StepShape {
 
 Case step_attention_case(StepShape shape, StepAttention op, bool norms, DType cache_type) {
   CaseBuilder b(fmt::format(
-      "step_attention {}/{}x{} turning {} {}{}{}{} window {} softcap {} splits {} parts {} {} "
+      "step_attention {}/{}x{} turning {} {}{}{}{} window {}{} softcap {} splits {} parts {} {} "
       "range "
       "{} positions {}{}",
       shape.heads, shape.kv_heads, shape.head_dim, shape.rotary, op.appends ? "appends" : "reads",
       norms ? " norms" : "", op.norm_v ? " of values" : "", op.k_is_v ? " of keys" : "", op.window,
-      op.softcap, op.splits, op.parts, cache_type_name(cache_type), shape.range, shape.positions,
-      shape.half_steps ? " of half steps" : ""));
+      op.chunks ? " in chunks" : "", op.softcap, op.splits, op.parts, cache_type_name(cache_type),
+      shape.range, shape.positions, shape.half_steps ? " of half steps" : ""));
   const uint32_t kv_columns = shape.kv_heads * shape.head_dim;
   uint32_t slots = 0;
   const ValueId pages = b.pages(shape.positions, op.window == 0 ? 0 : op.window + 1, slots);
@@ -322,6 +322,7 @@ std::vector<Case> step_attention_cases() {
   add(small, {.norm_v = true}, true);
   add(small, {.k_is_v = true, .norm_v = true}, true);
   add(small, {.window = 20}, true);
+  add(small, {.window = 20, .chunks = true, .splits = 3}, true);
   // A head of an odd number of units: a key for each lane, in fewer lanes than 32. Longer ones are
   // unrolled to texts that Mesa compiles for minutes.
   add({2, 1, 72, 72}, {}, true);

@@ -123,4 +123,17 @@ std::vector<Case> all_gather_cases() {
   return all;
 }
 
+std::vector<Case> gather_columns_cases() {
+  std::vector<Case> all;
+  for (const uint32_t columns : {1u, 7u, 300u}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("gather_columns {} {}", columns, label(steps)));
+      const ValueId x = b.activation(columns, 3);
+      const ValueId y = b.graph().gather_columns(x, b.order("order", {columns}));
+      all.push_back(b.finish(y, steps, kExact));
+    }
+  }
+  return all;
+}
+
 }  // namespace tokamak::parity

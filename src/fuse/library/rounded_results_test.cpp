@@ -50,7 +50,7 @@ TEST_F(RoundedResultsTest, RoundsAttention) {
   Graph g = with_products(b.linear(seen, weight("o", {8, 8})));
   EXPECT_EQ(run(rounded_results(), g), 1u);
   EXPECT_NE(nodes_text(g).find(": bf16[T,8] = attention %0, %1, @pages {scale=0.5, window=0, "
-                               "softcap=0, causal=true, rounded=bf16}\n"),
+                               "chunks=false, softcap=0, causal=true, rounded=bf16}\n"),
             std::string::npos)
       << nodes_text(g);
 }

@@ -13,8 +13,15 @@ std::span<const uint32_t> pages_of(const CpuCall& call, const CpuTensor& tables,
   return tables.of_slot(call.batch.slot_of(row).index).u32();
 }
 
-size_t first_seen(size_t position, size_t window) {
-  return window > 0 && position >= window ? position + 1 - window : 0;
+size_t first_seen(size_t position, size_t window, bool chunks) {
+  if (window == 0 || position < window) return 0;
+  return chunks ? position / window * window : position + 1 - window;
+}
+
+size_t first_seen(const CpuCall& call, size_t t) {
+  const Attention& op = call.as<Attention>();
+  if (attention_has_spans(call)) return call.inputs[3].u32()[2 * t];
+  return first_seen(call.batch.position_of(t), op.window, op.chunks);
 }
 
 double DistanceBias::of(size_t key) const {
@@ -53,8 +60,13 @@ bool attention_has_ends(const CpuCall& call) {
   return call.inputs.size() == 4 && call.inputs[3].dtype == DType::kU32;
 }
 
+bool attention_has_spans(const CpuCall& call) {
+  return attention_has_ends(call) && call.inputs[3].dims.size() == 2;
+}
+
 size_t end_seen(const CpuCall& call, size_t t) {
   const Attention& op = call.as<Attention>();
+  if (attention_has_spans(call)) return call.inputs[3].u32()[2 * t + 1];
   const size_t position = call.batch.position_of(t), window = op.window;
   size_t end = position + 1;
   if (!op.causal) {
@@ -87,9 +99,12 @@ void kv_append_reference(const CpuCall& call) {
   for (size_t t = 0; t < call.batch.rows(); ++t) kv_append_row(call, t);
 }
 
-/// The fourth operand is the ends of rows, sinks or a bias by distance.
+/// The fourth operand is the ends or the spans of rows, sinks or a bias by distance.
 bool has_ends(const Problem& p) {
   return p.inputs.size() == 4 && p.inputs[3].dtype == DType::kU32;
+}
+bool has_spans(const Problem& p) {
+  return has_ends(p) && p.inputs[3].shape.size() == 2;
 }
 bool has_sinks(const Problem& p) {
   return p.inputs.size() == 4 && !has_ends(p) && p.inputs[3].shape.size() == 1;
@@ -98,10 +113,18 @@ bool has_bias(const Problem& p) {
   return p.inputs.size() == 4 && !has_ends(p) && !has_sinks(p);
 }
 
-/// The text that says where what a row sees ends.
-const char* until_source(const Problem& p) {
-  if (!has_ends(p)) return "attention/until.wgsl";
-  return p.as<Attention>().causal ? "attention/until_ends.wgsl" : "attention/until_only_ends.wgsl";
+/// The texts of where what a row sees begins and ends.
+std::vector<std::string> seen_sources(const Problem& p) {
+  if (has_spans(p)) return {"attention/spans.wgsl"};
+  const Attention& op = p.as<Attention>();
+  std::vector<std::string> sources = {positions_source(op.chunks)};
+  if (!has_ends(p)) {
+    sources.emplace_back("attention/until.wgsl");
+  } else {
+    sources.emplace_back(op.causal ? "attention/until_ends.wgsl"
+                                   : "attention/until_only_ends.wgsl");
+  }
+  return sources;
 }
 
 void attention_reference(const CpuCall& call) {
@@ -115,7 +138,7 @@ void attention_reference(const CpuCall& call) {
   }
   for (size_t t = 0; t < call.batch.rows(); ++t) {
     const size_t position = call.batch.position_of(t);
-    const size_t first = first_seen(position, op.window), end = end_seen(call, t);
+    const size_t first = first_seen(call, t), end = end_seen(call, t);
     for (size_t head = 0; head < heads; ++head) {
       const size_t at = t * columns + head * head_dim;
       const KeyRange keys{head / group, first, end};
@@ -175,26 +198,27 @@ Launch attention_base(const Problem& p, uint32_t threads) {
   const uint32_t kv_heads = uint32_t(cache.shape[2]), head_dim = head_dim_of(cache);
   const uint32_t heads = uint32_t(p.inputs[0].shape[1]) / head_dim;
   const bool is_rounded = op.rounded != Half::kNone;
-  Launch launch{
-      .constants = {{"THREADS", threads},
-                    {"HEADS", heads},
-                    {"KV_HEADS", kv_heads},
-                    {"HEAD_DIM", head_dim},
-                    {"WINDOW", op.window},
-                    {"CAUSAL", op.causal ? 1u : 0u},
-                    {"PAGES", uint32_t(p.inputs[2].shape[0])},
-                    {"SCALE", op.scale},
-                    {"SOFTCAP", op.softcap}},
-      .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl", "attention/cell_of.wgsl",
-                  "attention/positions.wgsl", until_source(p), "attention/softcap.wgsl",
-                  has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
-                  has_sinks(p) ? "attention/sinks.wgsl" : "attention/no_sinks.wgsl",
-                  is_rounded ? "attention/pairs_half.wgsl" : "attention/pairs_f32.wgsl",
-                  cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
-                                          : "attention/read_pairs.wgsl"},
-      .grid = {.x = {heads}, .y = {1, 1}}};
+  Launch launch{.constants = {{"THREADS", threads},
+                              {"HEADS", heads},
+                              {"KV_HEADS", kv_heads},
+                              {"HEAD_DIM", head_dim},
+                              {"WINDOW", op.window},
+                              {"CAUSAL", op.causal ? 1u : 0u},
+                              {"PAGES", uint32_t(p.inputs[2].shape[0])},
+                              {"SCALE", op.scale},
+                              {"SOFTCAP", op.softcap}},
+                .sources = {cache_source(cache.dtype), "attention/read_cache.wgsl",
+                            "attention/cell_of.wgsl", "attention/softcap.wgsl",
+                            has_bias(p) ? "attention/distance_bias.wgsl" : "attention/no_bias.wgsl",
+                            has_sinks(p) ? "attention/sinks.wgsl" : "attention/no_sinks.wgsl",
+                            is_rounded ? "attention/pairs_half.wgsl" : "attention/pairs_f32.wgsl",
+                            cache.dtype == kQ8Cache ? "attention/read_pairs_q8.wgsl"
+                                                    : "attention/read_pairs.wgsl"},
+                .grid = {.x = {heads}, .y = {1, 1}}};
+  // Callers replace the first and the last source.
+  const std::vector<std::string> seen = seen_sources(p);
+  launch.sources.insert(launch.sources.begin() + 1, seen.begin(), seen.end());
   if (is_rounded) {
-    // Inserted next to the store; callers add the first and the last source.
     launch.sources.insert(launch.sources.begin() + 1, half_source(op.rounded));
   }
   if (has_bias(p)) launch.constants.push_back({"DISTANCES", uint32_t(p.inputs[3].shape[0])});
@@ -440,6 +464,10 @@ constexpr KernelVariant kAttentionVariants[] = {
 };
 
 }  // namespace
+
+std::string positions_source(bool chunks) {
+  return chunks ? "attention/chunk_positions.wgsl" : "attention/positions.wgsl";
+}
 
 std::string cache_source(DType dtype) {
   return fmt::format("attention/cache_{}.wgsl", cache_type_name(dtype));

@@ -13,13 +13,16 @@
 //   kv_append  k, v f32 [T, kv_heads * head_dim], each at the position of its row
 //   attention  q f32 [T, heads * head_dim] -> y, the same shape: one pass over the keys with a
 //              running maximum (Milakov & Gimelshein 2018, arXiv:1805.02867). Query t sees the
-//              positions of its sequence up to its own, or the last `window` of them; not causal,
-//              all of the step, or those less than `window` away. The lanes variant gives each key
-//              a few neighbouring lanes and merges the partial sums of many keys at the end.
+//              positions of its sequence up to its own, or the last `window` of them, or those
+//              from the last multiple of `window` on; not causal, all of the step, or those less
+//              than `window` away. The lanes variant gives each key a few neighbouring lanes and
+//              merges the partial sums of many keys at the end.
 //              bias f32 [2 * r + 1, heads], which may be missing: added to the scores, the number
 //              of the distance from query to key, at most r before or after it, and of the head.
 //              ends u32 [T], instead: row t sees up to position ends[t] as well, and without that;
 //              not causal, it sees that alone, and at least one position
+//              spans u32 [T, 2], instead: row t sees positions from spans[t, 0] to before
+//              spans[t, 1], at least one
 //              sinks f32 [heads], instead: the softmax of head h counts e^sinks[h], too, for which
 //              there is no value (Xiao et al. 2023, arXiv:2309.17453)
 // The tile variant computes all query heads of a key head for several tokens at a time, so that
@@ -60,8 +63,11 @@ void kv_append_row(const CpuCall& call, size_t t);
 /// The text of how kernels pack and unpack what a cache of that type holds.
 std::string cache_source(DType dtype);
 
+/// The text that finds the first position a query sees.
+std::string positions_source(bool chunks);
+
 /// The first position that a query sees; `window` 0: all.
-size_t first_seen(size_t position, size_t window);
+size_t first_seen(size_t position, size_t window, bool chunks);
 
 /// Positions [begin, end) of key head `head`.
 struct KeyRange {
@@ -90,8 +96,12 @@ Attended attend(std::span<const float> query, const CpuTensor& cache,
                 std::span<const uint32_t> pages, const KeyRange& keys, float scale, float softcap,
                 const DistanceBias& bias = {});
 
-/// Whether the fourth operand of an Attention is the ends of its rows.
+/// Whether the fourth operand of an Attention is the ends or the spans of its rows.
 bool attention_has_ends(const CpuCall& call);
+bool attention_has_spans(const CpuCall& call);
+
+/// The first position that row t of an Attention sees.
+size_t first_seen(const CpuCall& call, size_t t);
 
 /// The position after the last one that row t of an Attention sees.
 size_t end_seen(const CpuCall& call, size_t t);

@@ -16,7 +16,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let start = (group.y * HEADS + head) * PAIRS;
   let slot = slot_of_row(group.y);
   let end = seen_until(slot, position_of(group.y));
-  let first = seen_from(position_of(group.y));
+  let first = seen_from(slot, position_of(group.y));
   for (var i = lane; i < PAIRS; i += THREADS) {
     query[i] = q[start + i];
   }

@@ -85,7 +85,7 @@ fn hide_unseen(scores: ptr<function, array<Result, PARTS * KEY_FRAGMENTS>>, bloc
   for (var part = 0u; part < PARTS; part++) {  // unroll
     for (var half = 0u; half < 2u; half++) {  // unroll
       let position = position_of(token_of(top + part * SIDE + subgroupMatrixRow(2u * half), tile));
-      let seen_first = seen_from(position);
+      let seen_first = seen_from(tile.slot, position);
       let seen_end = min(seen_until(tile.slot, position), end);
       for (var k = 0u; k < KEY_FRAGMENTS; k++) {  // unroll
         for (var n = 0u; n < 4u; n++) {  // unroll
@@ -108,7 +108,7 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     return;
   }
   // A row's keys are in the same blocks whatever the tile's other rows are.
-  let all_keys = vec2(seen_from(position_of(tile.first)) / KEYS * KEYS,
+  let all_keys = vec2(seen_from(tile.slot, position_of(tile.first)) / KEYS * KEYS,
                       seen_until(tile.slot, position_of(tile.end - 1u)));
   let keys = own_keys(group.x, all_keys);
   let first = keys.x;
@@ -118,9 +118,9 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
   let own_column = subgroup % SPLITS * FRAGMENTS * SIDE;
   let top_position = position_of(token_of(top, tile));
   let last_position = position_of(token_of(top + OWN_ROWS - 1u, tile));
-  let any_first = seen_from(top_position);
+  let any_first = seen_from(tile.slot, top_position);
   let any_end = select(0u, seen_until(tile.slot, last_position), is_own(top, tile));
-  let all_first = seen_from(last_position);
+  let all_first = seen_from(tile.slot, last_position);
   let all_end = min(seen_until(tile.slot, top_position), end);
 
   load_block(first, end, tile.slot, lane, kv_head);

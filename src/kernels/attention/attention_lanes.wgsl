@@ -32,7 +32,7 @@ fn run(group: vec3<u32>, lane: u32) {
   let start = (group.y * HEADS + head) * PAIRS + part;
   let slot = slot_of_row(group.y);
   let end = seen_until(slot, position_of(group.y));
-  let first = seen_from(position_of(group.y));
+  let first = seen_from(slot, position_of(group.y));
   var query: array<vec2<f32>, OWN_PAIRS>;
   var sums: array<vec2<f32>, OWN_PAIRS>;
   for (var i = 0u; i < OWN_PAIRS; i++) {

@@ -119,10 +119,10 @@ fn run(group: vec3<u32>, lane: u32, subgroup: u32) {
     return;
   }
   // A row's keys are in the same blocks whatever the tile's other rows are.
-  let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
+  let first = seen_from(tile.slot, position_of(tile.first)) / KEYS * KEYS;
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
   let position = position_of(token_of(lane / 2u, tile));
-  let seen_first = seen_from(position);
+  let seen_first = seen_from(tile.slot, position);
   let seen_end = seen_until(tile.slot, position);
 
   load_block(0u, first, end, tile.slot, lane, kv_head);

@@ -44,11 +44,11 @@ fn run(group: vec3<u32>, lane: u32) {
     heads[i] = kv_head * GROUP + row % GROUP;
     positions[i] = position_of(token);
     starts[i] = (token * HEADS + heads[i]) * PAIRS;
-    from_positions[i] = seen_from(positions[i]);
+    from_positions[i] = seen_from(tile.slot, positions[i]);
     until_positions[i] = seen_until(tile.slot, positions[i]);
   }
   // A row's keys are in the same blocks whatever the tile's other rows are.
-  let first = seen_from(position_of(tile.first)) / KEYS * KEYS;
+  let first = seen_from(tile.slot, position_of(tile.first)) / KEYS * KEYS;
   let end = seen_until(tile.slot, position_of(tile.end - 1u));
 
   var sums: array<array<vec4<f32>, 2>, OWN_PAIRS>;

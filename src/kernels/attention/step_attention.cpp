@@ -110,7 +110,8 @@ void reference(const CpuCall& call) {
     const size_t columns = call.outputs[0].dims[1];
     const std::span<float> y = call.outputs[0].f32().subspan(t * columns, columns);
     const size_t position = call.batch.position_of(t), end = position + 1;
-    const size_t first = first_seen(position, op.window), length = ceil_div(end - first, splits);
+    const size_t first = first_seen(position, op.window, op.chunks),
+                 length = ceil_div(end - first, splits);
     for (size_t h = 0; h < heads; ++h) {
       const std::span<const float> query = std::span(queries).subspan(h * d, d);
       for (size_t s = 0; s < splits; ++s) {
@@ -206,7 +207,7 @@ Launch base_launch(const Problem& p, uint32_t threads, uint32_t queries, uint32_
                 .grid = {.x = {op.heads / queries}, .y = {op.splits}, .z = {1, 1}}};
   launch.sources.insert(
       launch.sources.end(),
-      {"attention/cell_of.wgsl", "attention/positions.wgsl", "attention/softcap.wgsl",
+      {"attention/cell_of.wgsl", positions_source(op.chunks), "attention/softcap.wgsl",
        "attention/store_sums.wgsl", "attention/prepared_heads.wgsl", "attention/step_keys.wgsl",
        // More pairs would not be in registers.
        own_pairs <= kMaxRounds ? "attention/heads_at_once.wgsl"

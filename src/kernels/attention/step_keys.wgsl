@@ -13,7 +13,7 @@ struct Split {
 
 fn split_of(index: u32, token: u32) -> Split {
   let end = position_of(token) + 1u;
-  let first = seen_from(position_of(token));
+  let first = seen_from(slot_of_row(token), position_of(token));
   let length = (end - first + SPLITS - 1u) / SPLITS;
   let begin = min(first + index * length, end);
   let until = min(begin + length, end);

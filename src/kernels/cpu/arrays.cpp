@@ -75,6 +75,8 @@ HWY_INLINE hn::Vec<D> activated(D d, hn::Vec<D> x) {
     return hn::Mul(positive, positive);
   } else if constexpr (kActivation == Activation::kElu) {
     return hn::Add(hn::Max(x, zero), hn::Sub(hn::Exp(d, hn::Min(x, zero)), one));
+  } else if constexpr (kActivation == Activation::kGeluQuick) {
+    return hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, 1.702f))));
   } else {
     return x;
   }
@@ -102,6 +104,8 @@ void with_activation(Activation activation, const Body& body) {
       return body.template run<kReluSquared>();
     case kElu:
       return body.template run<kElu>();
+    case kGeluQuick:
+      return body.template run<kGeluQuick>();
   }
 }
 

@@ -12,12 +12,11 @@ namespace {
 
 /// Row t of an Attention, and the positions that it sees.
 AttentionRow seen_by(const CpuCall& call, size_t t) {
-  const size_t position = call.batch.position_of(t);
   return {.queries = call.inputs[0].f32().data() + t * call.inputs[0].dims[1],
           .pages = pages_of(call, call.inputs[2], t),
-          .begin = first_seen(position, call.as<Attention>().window),
+          .begin = first_seen(call, t),
           .end = end_seen(call, t),
-          .position = position};
+          .position = call.batch.position_of(t)};
 }
 
 void attention(const CpuCall& call) {
@@ -58,7 +57,7 @@ void step_attention(const CpuCall& call) {
     const size_t position = call.batch.position_of(t);
     rows.push_back({.queries = queries.data() + t * columns,
                     .pages = pages_of(call, cache.pages, t),
-                    .begin = first_seen(position, op.window),
+                    .begin = first_seen(position, op.window, op.chunks),
                     .end = position + 1,
                     .position = position});
   }

@@ -108,7 +108,7 @@ std::vector<AttentionRow> prompt_of(const Cache& cache, std::span<const float> q
     const size_t position = kKeyCount - count + i;
     rows.push_back({.queries = queries.data() + i * queries.size() / count,
                     .pages = cache.pages(),
-                    .begin = first_seen(position, uint32_t(window)),
+                    .begin = first_seen(position, window, false),
                     .end = position + 1,
                     .position = position});
   }

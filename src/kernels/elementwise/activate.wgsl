@@ -7,6 +7,7 @@ const TANH = 5u;
 const RELU = 6u;
 const RELU_SQUARED = 7u;
 const ELU = 8u;
+const GELU_QUICK = 9u;
 
 // The probability of a normal number below -|x|: half of erfc(z) with z = |x| / sqrt(2), which is
 // t P(t) exp(-z z) with t = 1 / (1 + z / 2). P is a fit to within 5e-8 for z up to 7; what is
@@ -51,6 +52,9 @@ fn activate(x: f32) -> f32 {
   }
   if (ACTIVATION == ELU) {
     return max(x, 0.0) + (exp(min(x, 0.0)) - 1.0);
+  }
+  if (ACTIVATION == GELU_QUICK) {
+    return x / (1.0 + exp(min(-1.702 * x, 80.0)));
   }
   return x;
 }

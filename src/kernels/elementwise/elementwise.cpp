@@ -263,6 +263,8 @@ double activate(Activation activation, double x) {
       return std::max(x, 0.0) * std::max(x, 0.0);
     case Activation::kElu:
       return x > 0 ? x : std::expm1(x);
+    case Activation::kGeluQuick:
+      return x / (1.0 + std::exp(-1.702 * x));
     case Activation::kIdentity:
       break;
   }
@@ -273,8 +275,8 @@ Constant activation_constant(Activation activation) {
   static_assert(uint32_t(Activation::kSilu) == 0 && uint32_t(Activation::kGeluTanh) == 1 &&
                 uint32_t(Activation::kSigmoid) == 2 && uint32_t(Activation::kGeluErf) == 4 &&
                 uint32_t(Activation::kTanh) == 5 && uint32_t(Activation::kRelu) == 6 &&
-                uint32_t(Activation::kReluSquared) == 7 &&
-                uint32_t(Activation::kElu) == 8);  // as activate.wgsl has them
+                uint32_t(Activation::kReluSquared) == 7 && uint32_t(Activation::kElu) == 8 &&
+                uint32_t(Activation::kGeluQuick) == 9);  // as activate.wgsl has them
   return {"ACTIVATION", uint32_t(activation)};
 }
 

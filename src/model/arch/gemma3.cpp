@@ -97,7 +97,10 @@ struct Layer : LayerBase<Config, true> {
     ValueId k = heads("self_attn.k_proj", "self_attn.k_norm", x, c.kv_heads);
     ValueId v = b.projection(x, p + "self_attn.v_proj", c.kv_heads * c.head_dim, c.bias);
     ValueId o = b.cached_attention(index, q, k, v, c.kv_heads, c.head_dim,
-                                   {c.scale, c.full[index] ? 0 : c.window, c.score_cap, c.causal});
+                                   {.scale = c.scale,
+                                    .window = c.full[index] ? 0 : c.window,
+                                    .softcap = c.score_cap,
+                                    .causal = c.causal});
     return b.projection(o, p + "self_attn.o_proj", c.hidden, c.bias);
   }
 

@@ -3,7 +3,7 @@
 // The differences from Llama:
 //   neighbours turn together; heads that have turned are normed, without weights
 //   every fourth layer has no positions, and its queries a scale by position
-//   the other layers see a chunk of the positions each; contexts here are one chunk
+//   the positions of the other layers come in chunks, each of which sees nothing of those before it
 //   a mixture in some layers: the share of the one expert scales what it reads; a shared expert
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,9 @@ struct Llama4Decoder : TextDecoder {
       k = b.plain_norm(k, c.head_dim, c.eps);
     }
     ValueId o = b.cached_attention(layer, q, k, v, c.kv_heads, c.head_dim,
-                                   {.scale = 1.0f / std::sqrt(float(c.head_dim))});
+                                   {.scale = 1.0f / std::sqrt(float(c.head_dim)),
+                                    .window = c.windows[layer],
+                                    .chunks = c.windows[layer] != 0});
     return b.projection(o, p + "self_attn.o_proj", c.hidden, c.output_bias);
   }
 
@@ -95,8 +97,7 @@ Result<Llama4Spec> read_llama4(const ConfigReader& whole) {
                      .period = config.size("floor_scale", 8192),
                      .shift = 1};
   }
-  // A chunk's first tokens see none of the chunks before: kernels know windows, and no chunks.
-  c.max_context = std::min(c.max_context, config.size("attention_chunk_size", 8192));
+  const uint32_t chunk = config.size("attention_chunk_size", 8192);
   const uint32_t interval = config.size("no_rope_layer_interval", 4);
   const std::vector<uint32_t> turns = config.counts("no_rope_layers");
   TOK_TRY(config.status());
@@ -105,7 +106,9 @@ Result<Llama4Spec> read_llama4(const ConfigReader& whole) {
                          config.path("no_rope_layers"), turns.size(), c.layers);
   }
   for (uint32_t i = 0; i < c.layers; ++i) {
-    c.rope_of.push_back((turns.empty() ? (i + 1) % interval != 0 : turns[i] != 0) ? 0 : 1);
+    const bool turned = turns.empty() ? (i + 1) % interval != 0 : turns[i] != 0;
+    c.rope_of.push_back(turned ? 0 : 1);
+    if (turned) c.windows[i] = chunk;
   }
   TOK_TRY(c.mixture, read_mixture(config, c.layers));
   TOK_TRY(read_decoder_rope(config, c, 500000.0));
@@ -113,8 +116,13 @@ Result<Llama4Spec> read_llama4(const ConfigReader& whole) {
   return c;
 }
 
-Result<Graph> decoder_graph(const Llama4Spec& c, const TensorFile& file,
+Result<Graph> decoder_graph(const Llama4Spec& spec, const TensorFile& file,
                             const BuildOptions& options) {
+  // A context of one chunk is seen as a whole, by kernels that know no windows, too.
+  Llama4Spec c = spec;
+  for (uint32_t& window : c.windows) {
+    if (options.context <= window) window = 0;
+  }
   TOK_TRY(const TensorFile ordered, in_halves(file, c));
   ModelBuilder builder(ordered, options, decoder_prefix(ordered));
   return Llama4Decoder(builder, c).build();

@@ -125,7 +125,7 @@ Result<VisionTower> build_mistral3_vision(const ConfigReader& config, const Tens
                        .head_dim = c.head_dim};
   tower.positions_are = PatchPositions::kNone;
   tower.angle_base = c.theta;
-  tower.alternates = true;
+  tower.alternates = tower.clip_colours = true;
   tower.by_channel = {projector + kJoins};
   tower.words = "[IMG]";
   ConfigReader own = config;

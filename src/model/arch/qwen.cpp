@@ -1,4 +1,4 @@
-// Qwen2, Qwen3 and Qwen3-MoE, and the text of Qwen3-VL.
+// Qwen2, Qwen3 and Qwen3-MoE, and the texts of Qwen2-VL, Qwen2.5-VL and Qwen3-VL.
 #include "model/decoder_fields.h"
 #include "model/families.h"
 
@@ -15,6 +15,33 @@ Result<DecoderSpec> read_qwen2(ConfigReader config) {
   TOK_TRY(c.windows, read_optional_windows(config, c.layers));
   TOK_TRY(read_decoder_rope(config, c));
   return c;
+}
+
+namespace {
+
+Result<DecoderSpec> read_seeing_qwen2(const ConfigReader& whole, std::string_view architecture) {
+  ConfigReader config = whole.has("text_config") ? whole.at("text_config") : whole;
+  TOK_TRY(DecoderSpec c,
+          read_decoder(config, architecture, {.kv_heads = 8, .max_context = 32768, .eps = 1e-5}));
+  c.qkv_bias = true;
+  c.tied = read_tied(whole, config, false);
+  TOK_TRY(c.windows, read_optional_windows(config, c.layers));
+  TOK_TRY(read_decoder_rope(config, c, 1e6));
+  return c;
+}
+
+}  // namespace
+
+// Qwen2-VL and Qwen2.5-VL. References: transformers/models/qwen2_vl/modeling_qwen2_vl.py and
+// qwen2_5_vl/modeling_qwen2_5_vl.py; arXiv:2409.12191.
+//
+// Otherwise than in Qwen2 fields may stand in text_config; the multi-axis rotary positions of
+// images are the ordinary ones for text.
+Result<DecoderSpec> read_qwen2_vl(const ConfigReader& whole) {
+  return read_seeing_qwen2(whole, "Qwen2VLForConditionalGeneration");
+}
+Result<DecoderSpec> read_qwen2_5_vl(const ConfigReader& whole) {
+  return read_seeing_qwen2(whole, "Qwen2_5_VLForConditionalGeneration");
 }
 
 // Qwen3. Reference: transformers/models/qwen3/modeling_qwen3.py; arXiv:2505.09388.

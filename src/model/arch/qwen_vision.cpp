@@ -37,21 +37,14 @@ ValueId block(VisionBuilder& b, const Config& c, const std::string& p, ValueId x
   return b.add(x, b.projection(f, p + "mlp.linear_fc2", c.hidden, true));
 }
 
-/// Pixels of one frame, where each has a matrix, else of all.
-ValueId embedded(VisionBuilder& b, const Config& c) {
-  const uint32_t pixels = 3 * c.frames * c.patch * c.patch;
-  const ValueId x = b.embedded_patches("patch_embed.proj", c.hidden, pixels, true);
-  if (!c.frames_apart) return x;
-  return b.add(x, b.embedded_patches("patch_embed.second_proj", c.hidden, pixels, false));
-}
-
 /// Blocks from `first` to before `end`, after the patches' embeddings or what the blocks before
 /// them give. `norms`: their result.
 Result<Graph> blocks_graph(VisionBuilder b, const Config& c, uint32_t first, uint32_t end,
                            bool norms) {
   ValueId x = {};
   if (first == 0) {
-    x = b.with_positions(embedded(b, c));
+    const uint32_t pixels = 3 * c.frames * c.patch * c.patch;
+    x = b.with_positions(embedded_film(b, c.hidden, pixels, true, c.frames_apart));
   } else {
     x = b.row_input(std::string(kPatchStates), c.hidden);
   }
@@ -88,22 +81,13 @@ Result<std::vector<TowerStage>> stages(const Config& c, const TensorFile& file,
 
 Result<VisionTower> tower_of(const Config& c, const ConfigReader& config, const TensorFile& file,
                              const TowerBuild& build) {
-  TOK_TRY(const std::string prefix, find_prefix(file, {"model.visual.", "visual."},
-                                                "patch_embed.proj.weight", "vision tower"));
-  const uint32_t patches = patches_of_pixels(build.pixels, c.patch, c.side);
-  VisionTower tower = {.max_patches = patches,
-                       .patch = c.patch,
-                       .frames = c.frames,
-                       .side = c.side,
-                       .head_dim = c.head_dim,
-                       .angle_base = 10000.0,
-                       .words = "<|vision_start|><|image_pad|><|vision_end|>"};
-  ConfigReader reader = config;
-  tower.placeholder = reader.size("image_token_id");
-  TOK_TRY(reader.status());
+  TOK_TRY(const std::string prefix, qwen_tower_prefix(file));
+  TOK_TRY(VisionTower tower, qwen_tower(config, c.patch, c.side, build));
+  tower.frames = c.frames;
+  tower.head_dim = c.head_dim;
   TOK_TRY(tower.positions,
           position_table(file, prefix + "pos_embed.weight", c.table * c.table, c.hidden));
-  TOK_TRY(tower.stages, stages(c, file, prefix, patches, build.kv_dtype));
+  TOK_TRY(tower.stages, stages(c, file, prefix, tower.max_patches, build.kv_dtype));
   return tower;
 }
 

@@ -49,26 +49,54 @@ Result<QwenVisionConfig> read_qwen_vision(const ConfigReader& whole, bool taps) 
     return invalid_input("{} is {}, expected a square.", config.path("num_position_embeddings"),
                          positions);
   }
-  if (c.head_dim % 4 != 0) {
-    return unsupported("{}: heads of {} elements; this engine turns heads of a multiple of 4.",
-                       config.where(), c.head_dim);
-  }
+  TOK_TRY(check_turned_heads(config, c.head_dim));
   return c;
 }
 
+Result<void> check_turned_heads(const ConfigReader& config, uint32_t head_dim) {
+  if (head_dim % 4 == 0) return {};
+  return unsupported("{}: heads of {} elements; this engine turns heads of a multiple of 4.",
+                     config.where(), head_dim);
+}
+
 Result<ImageAngles> read_image_angles(const ConfigReader& whole, const RopeTable& rope,
-                                      std::vector<uint32_t> otherwise) {
+                                      std::vector<uint32_t> otherwise, bool interleaved) {
   const ConfigReader text = whole.has("text_config") ? whole.at("text_config") : whole;
   ConfigReader fields = rope_fields(text);
   std::vector<uint32_t> sections = std::move(otherwise);
   if (fields.has("mrope_section")) sections = fields.counts("mrope_section");
-  if (!fields.flag("mrope_interleaved", true) || sections.size() != 3) {
-    fields.reject({ErrorCode::kUnsupported,
-                   fmt::format("{}: this engine runs mrope_interleaved with three sections.",
-                               fields.where())});
+  if (fields.flag("mrope_interleaved", interleaved) != interleaved || sections.size() != 3) {
+    fields.reject(
+        {ErrorCode::kUnsupported,
+         fmt::format("{}: this engine runs this architecture with mrope_interleaved {} and "
+                     "three sections.",
+                     fields.where(), interleaved)});
   }
   TOK_TRY(fields.status());
-  return ImageAngles{rope, sections[1], sections[2]};
+  return ImageAngles{rope, sections[1], sections[2], interleaved};
+}
+
+Result<VisionTower> qwen_tower(const ConfigReader& whole, uint32_t patch, uint32_t side,
+                               const TowerBuild& build) {
+  VisionTower tower = {.max_patches = patches_of_pixels(build.pixels, patch, side),
+                       .patch = patch,
+                       .side = side,
+                       .angle_base = 10000.0,
+                       .words = "<|vision_start|><|image_pad|><|vision_end|>"};
+  ConfigReader reader = whole;
+  tower.placeholder = reader.size("image_token_id");
+  TOK_TRY(reader.status());
+  return tower;
+}
+
+Result<std::string> qwen_tower_prefix(const TensorFile& file) {
+  return find_prefix(file, {"model.visual.", "visual."}, "patch_embed.proj.weight", "vision tower");
+}
+
+ValueId embedded_film(VisionBuilder& b, uint32_t hidden, uint32_t pixels, bool bias, bool apart) {
+  const ValueId x = b.embedded_patches("patch_embed.proj", hidden, pixels, bias);
+  if (!apart) return x;
+  return b.add(x, b.embedded_patches("patch_embed.second_proj", hidden, pixels, false));
 }
 
 }  // namespace tokamak

@@ -30,6 +30,14 @@ Result<VisionTower> build_mistral3_vision(const ConfigReader& config, const Tens
                                           const TowerBuild&) {
   return other_module(config);
 }
+Result<VisionTower> build_qwen2_vl_vision(const ConfigReader& config, const TensorFile&,
+                                          const TowerBuild&) {
+  return other_module(config);
+}
+Result<VisionTower> build_qwen2_5_vl_vision(const ConfigReader& config, const TensorFile&,
+                                            const TowerBuild&) {
+  return other_module(config);
+}
 Result<VisionTower> build_qwen3_5_vision(const ConfigReader& config, const TensorFile&,
                                          const TowerBuild&) {
   return other_module(config);

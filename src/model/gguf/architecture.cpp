@@ -232,6 +232,7 @@ constexpr Architecture kArchitectures[] = {
      .partial = true,
      .more = phi3},
     {.gguf = "qwen2", .name = "Qwen2ForCausalLM", .model_type = "qwen2", .names = {}},
+    {.gguf = "qwen2vl", .name = "Qwen2ForCausalLM", .model_type = "qwen2", .names = {}},
     {.gguf = "qwen3", .name = "Qwen3ForCausalLM", .model_type = "qwen3", .names = {}},
     {.gguf = "qwen35",
      .name = "Qwen3_5ForCausalLM",

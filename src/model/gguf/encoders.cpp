@@ -2,7 +2,8 @@
 // modern-bert.cpp.
 //
 // The differences from checkpoints: RoBERTa's table of positions has no rows before the first
-// token's, so that all are BERT; NomicBERT has the newer names of its config.
+// token's, so that all are BERT; NomicBERT has the newer names of its config, but with experts the
+// older ones, since the newer know none.
 #include "model/gguf/architecture.h"
 
 namespace tokamak::gguf {
@@ -41,6 +42,19 @@ constexpr Rename kNomicBertNames[] = {
     {"token_embd_norm", "emb_ln"},    {"token_types", "embeddings.token_type_embeddings"},
 };
 
+constexpr Rename kNomicMoeNames[] = {
+    {"attn_output", "attn.out_proj"},
+    {"attn_output_norm", "norm1"},
+    {"attn_qkv", "attn.Wqkv"},
+    {"ffn_down", "mlp.fc2"},
+    {"ffn_gate_inp", "mlp.router.layer"},
+    {"ffn_up", "mlp.fc1"},
+    {"layer_output_norm", "norm2"},
+    {"token_embd", "embeddings.word_embeddings"},
+    {"token_embd_norm", "emb_ln"},
+    {"token_types", "embeddings.token_type_embeddings"},
+};
+
 /// The rows of a table, at least one.
 uint32_t rows_of(const Fields& f, std::string_view table) {
   const TensorInfo* const tensor = f.file.tensors.find(table);
@@ -56,6 +70,24 @@ void nomic_bert(Fields& f) {
   f.config.set("type_vocab_size", rows_of(f, "token_types.weight"))
       .set("hidden_act", "silu")
       .set("rotary_emb_base", f.positive("rope.freq_base", 1000.0));
+}
+
+void nomic_bert_moe(Fields& f) {
+  f.config.set("type_vocab_size", rows_of(f, "token_types.weight"))
+      .set("activation_function", "gelu")
+      .set("n_embd", f.size("embedding_length"))
+      .set("n_layer", f.size("block_count"))
+      .set("n_head", f.size("attention.head_count"))
+      .set("n_inner", f.size("feed_forward_length"))
+      .set("n_positions", f.size("context_length"))
+      .set("layer_norm_epsilon", f.positive("attention.layer_norm_epsilon", 1e-5))
+      .set("rotary_emb_base", f.positive("rope.freq_base", 10000.0))
+      .set("moe_every_n_layers", f.size("moe_every_n_layers", 2))
+      .set("num_experts", f.size("expert_count"))
+      .set("moe_top_k", f.size("expert_used_count"));
+  for (const char* const bias : {"qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias"}) {
+    f.config.set(bias, true);
+  }
 }
 
 void modern_bert(Fields& f) {
@@ -94,6 +126,15 @@ constexpr Architecture kEncoders[] = {
      .encoder = true,
      .layer_norm = true,
      .more = nomic_bert},
+    {.gguf = "nomic-bert-moe",
+     .name = "NomicBertModel",
+     .model_type = "nomic_bert",
+     .names = kNomicMoeNames,
+     .experts = true,
+     .layers = "encoder.layers.",
+     .encoder = true,
+     .layer_norm = true,
+     .more = nomic_bert_moe},
 };
 
 }  // namespace

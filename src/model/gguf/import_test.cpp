@@ -159,10 +159,12 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
                   "m.gguf: general.architecture is missing");
   EXPECT_EQ(Fake("bloom").message(),
             "m.gguf: general.architecture is \"bloom\"; this engine reads gemma-embedding, gemma3, "
-            "gemma4, lfm2, lfm2moe, llama, phi3, qwen2, qwen3, qwen35, qwen35moe, qwen3next, "
-            "qwen3vl, qwen3vlmoe, qwen3moe, apertus, arcee, command-r, gpt2, gptneox, internlm2, "
+            "gemma4, lfm2, lfm2moe, llama, phi3, qwen2, qwen2vl, qwen3, qwen35, qwen35moe, "
+            "qwen3next, qwen3vl, qwen3vlmoe, qwen3moe, apertus, arcee, command-r, gpt2, gptneox, "
+            "internlm2, "
             "llama4, minicpm, bert, "
-            "modern-bert, nomic-bert, cohere2, deepseek2, ernie4_5, ernie4_5-moe, exaone4, "
+            "modern-bert, nomic-bert, nomic-bert-moe, cohere2, deepseek2, ernie4_5, ernie4_5-moe, "
+            "exaone4, "
             "falcon-h1, gemma, gemma2, glm4, glm4moe, gpt-oss, granite, granitehybrid, "
             "hunyuan-dense, minimax-m2, mistral3, nemotron_h, nemotron_h_moe, olmo2, phi2, "
             "seed_oss, stablelm, starcoder2, smollm3 from GGUF files.");
@@ -424,7 +426,7 @@ TEST(GgufProjector, IsRefusedWhereItIsNotForTheText) {
             "64: the tower is that of a model of another size.");
   EXPECT_EQ(mistake(Fake("llama"), tower("mlp")),
             "mmproj.gguf: clip.projector_type is \"mlp\"; this engine reads gemma3, gemma4v, "
-            "idefics3, pixtral, qwen3vl_merger.");
+            "idefics3, pixtral, qwen2vl_merger, qwen2.5vl_merger, qwen3vl_merger.");
   EXPECT_EQ(mistake(Fake("gemma3"), Fake("gemma3")),
             "mmproj.gguf: general.architecture is \"gemma3\", expected \"clip\": the file of a "
             "tower of images (mmproj).");

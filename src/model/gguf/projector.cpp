@@ -76,8 +76,7 @@ void add_sections(const GgufFile& text, Json& config) {
     if (name != "rope_scaling") continue;
     if (value.is_object()) scaling = value;
     if (scaling.find("rope_type") == nullptr) scaling.set("rope_type", "default");
-    scaling.set("mrope_interleaved", true)
-        .set("mrope_section", Json::Array{all[0], all[1], all[2]});
+    scaling.set("mrope_section", Json::Array{all[0], all[1], all[2]});
     value = std::move(scaling);
     return;
   }

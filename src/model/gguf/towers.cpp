@@ -35,6 +35,13 @@ constexpr Rename kPixtralNames[] = {
     {"v.patch_embd", "vision_tower.patch_conv"},
     {"v.pre_ln", "vision_tower.ln_pre"},
 };
+constexpr Rename kQwen2Names[] = {
+    {"mm.0", "model.visual.merger.mlp.0"},
+    {"mm.2", "model.visual.merger.mlp.2"},
+    {"v.patch_embd", "model.visual.patch_embed.proj"},
+    {"v.patch_embd.weight.1", "model.visual.patch_embed.second_proj.weight"},
+    {"v.post_ln", "model.visual.merger.ln_q"},
+};
 constexpr Rename kQwen3Names[] = {
     {"mm.0", "model.visual.merger.linear_fc1"},
     {"mm.2", "model.visual.merger.linear_fc2"},
@@ -68,6 +75,23 @@ constexpr Rename kPixtralBlock[] = {
     {"ffn_up", "feed_forward.up_proj"},
     {"ln1", "attention_norm"},
     {"ln2", "ffn_norm"},
+};
+constexpr Rename kQwen2Block[] = {
+    {"attn_k", "attn.k_proj"}, {"attn_out", "attn.proj"}, {"attn_q", "attn.q_proj"},
+    {"attn_qkv", "attn.qkv"},  {"attn_v", "attn.v_proj"}, {"ffn_down", "mlp.fc2"},
+    {"ffn_up", "mlp.fc1"},     {"ln1", "norm1"},          {"ln2", "norm2"},
+};
+constexpr Rename kQwen25Block[] = {
+    {"attn_k", "attn.k_proj"},
+    {"attn_out", "attn.proj"},
+    {"attn_q", "attn.q_proj"},
+    {"attn_qkv", "attn.qkv"},
+    {"attn_v", "attn.v_proj"},
+    {"ffn_down", "mlp.down_proj"},
+    {"ffn_gate", "mlp.gate_proj"},
+    {"ffn_up", "mlp.up_proj"},
+    {"ln1", "norm1"},
+    {"ln2", "norm2"},
 };
 constexpr Rename kQwen3Block[] = {
     {"attn_out", "attn.proj"},    {"attn_qkv", "attn.qkv"}, {"ffn_down", "mlp.linear_fc2"},
@@ -149,17 +173,51 @@ void pixtral_tower(TowerFields& f) {
       .set("multimodal_projector_bias", f.file.tensors.find("mm.1.bias") != nullptr);
 }
 
-/// Both frames of a patch have a matrix of their own, and the numbers of blocks whose output the
-/// text reads stand in a list of truths.
-void qwen3_tower(TowerFields& f) {
+/// The fields that all of Qwen's towers have. Both frames of a patch have a matrix of their own.
+void qwen_tower(TowerFields& f) {
   f.vision.set("depth", f.size("block_count"))
-      .set("hidden_size", f.size("embedding_length"))
       .set("num_heads", f.size("attention.head_count"))
-      .set("intermediate_size", f.size("feed_forward_length"))
       .set("patch_size", f.size("patch_size"))
       .set("temporal_patch_size", 1)
       .set("patch_embed_as_gguf", true)
-      .set("spatial_merge_size", f.size("spatial_merge_size", 2))
+      .set("spatial_merge_size", f.size("spatial_merge_size", 2));
+  Json size{Json::Object()};
+  const auto limit = [&](std::string_view name, const char* field) {
+    if (f.reader.has(f.key(name))) size.set(field, f.size(name));
+  };
+  limit("image_min_pixels", "shortest_edge");
+  limit("image_max_pixels", "longest_edge");
+  f.processor.set("size", std::move(size));
+}
+
+/// Files may lack the size of MLPs, whose matrices older ones name the other way round.
+void qwen2_tower(TowerFields& f) {
+  qwen_tower(f);
+  const uint32_t hidden = f.size("embedding_length");
+  const uint64_t ffn = std::max(f.rows("v.blk.0.ffn_up.weight"), f.rows("v.blk.0.ffn_down.weight"));
+  f.vision.set("embed_dim", hidden)
+      .set("hidden_size", f.size("projection_dim"))
+      .set("mlp_ratio", double(ffn) / double(hidden));
+}
+
+/// Every block of that number, from 1 on, sees all of an image.
+void qwen25_tower(TowerFields& f) {
+  qwen_tower(f);
+  f.vision.set("hidden_size", f.size("embedding_length"))
+      .set("intermediate_size", f.size("feed_forward_length"))
+      .set("out_hidden_size", f.size("projection_dim"))
+      .set("window_size", f.size("window_size", 112));
+  Json::Array full;
+  const uint32_t depth = f.size("block_count"), period = f.size("n_wa_pattern");
+  for (uint32_t i = period; i <= depth; i += period) full.emplace_back(i - 1);
+  f.vision.set("fullatt_block_indexes", std::move(full));
+}
+
+/// The numbers of blocks whose output the text reads stand in a list of truths.
+void qwen3_tower(TowerFields& f) {
+  qwen_tower(f);
+  f.vision.set("hidden_size", f.size("embedding_length"))
+      .set("intermediate_size", f.size("feed_forward_length"))
       .set("out_hidden_size", f.size("projection_dim"))
       .set("num_position_embeddings", f.rows("v.position_embd.weight"));
   Json::Array tapped;
@@ -170,13 +228,6 @@ void qwen3_tower(TowerFields& f) {
     }
   }
   f.vision.set("deepstack_visual_indexes", std::move(tapped));
-  Json size{Json::Object()};
-  const auto limit = [&](std::string_view name, const char* field) {
-    if (f.reader.has(f.key(name))) size.set(field, f.size(name));
-  };
-  limit("image_min_pixels", "shortest_edge");
-  limit("image_max_pixels", "longest_edge");
-  f.processor.set("size", std::move(size));
 }
 
 /// Mistral 3's and Ministral 3's, whose texts are of two kinds.
@@ -192,6 +243,20 @@ constexpr Tower pixtral(std::string_view text) {
           .block_names = kPixtralBlock,
           .permuted = true,
           .more = pixtral_tower};
+}
+
+constexpr Tower qwen2(std::string_view type, std::string_view name, std::string_view model_type,
+                      std::span<const Rename> block, void (*more)(TowerFields&)) {
+  return {.type = type,
+          .text = "qwen2vl",
+          .name = name,
+          .model_type = model_type,
+          .word = "<|image_pad|>",
+          .word_field = "image_token_id",
+          .names = kQwen2Names,
+          .blocks = "model.visual.blocks.",
+          .block_names = block,
+          .more = more};
 }
 
 constexpr Tower qwen3(std::string_view text, std::string_view name, std::string_view model_type) {
@@ -241,6 +306,10 @@ constexpr Tower kTowers[] = {
      .more = idefics3_tower},
     pixtral("llama"),
     pixtral("mistral3"),
+    qwen2("qwen2vl_merger", "Qwen2VLForConditionalGeneration", "qwen2_vl", kQwen2Block,
+          qwen2_tower),
+    qwen2("qwen2.5vl_merger", "Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", kQwen25Block,
+          qwen25_tower),
     qwen3("qwen3vl", "Qwen3VLForConditionalGeneration", "qwen3_vl"),
     qwen3("qwen3vlmoe", "Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe"),
     qwen3("qwen35", "Qwen3_5ForConditionalGeneration", "qwen3_5"),
