@@ -399,9 +399,6 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
   note(long_heads);
   note(network(kNetwork, DType::kQ4_0, DType::kQ8_0));
   note(sum_of_sums(kAddsSums));
-  Problem gate = ordinary(GatedHalf{});
-  gate.inputs.pop_back();  // its norm
-  note(gate);
   const Op long_context = StepAttention{.heads = 4, .splits = StepAttention::kLongContextSplits};
   note(ordinary(long_context, 1));
   note_collectives(used);

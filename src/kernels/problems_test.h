@@ -211,7 +211,8 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
 /// Roundings of weights, with a bias, and of what is rounded already, and a product of f16.
 inline std::vector<Problem> half_problems() {
   static const Op plain = ToHalf{}, activates = ToHalf{Activation::kSilu},
-                  f16 = ToHalf{Activation::kSilu, Half::kF16}, product = HalfLinear{.rows = 64};
+                  f16 = ToHalf{Activation::kSilu, Half::kF16}, product = HalfLinear{.rows = 64},
+                  gate = GatedHalf{};
   Problem weights = ordinary(plain), biased = ordinary(activates), again = ordinary(f16);
   weights.inputs = {tensor({64, 64}, DType::kF16)};
   weights.outputs = {tensor({64, 64}, DType::kBF16)};
@@ -219,7 +220,9 @@ inline std::vector<Problem> half_problems() {
   again.inputs = {tensor({kTokens, 64}, DType::kF16)};
   Problem halves = ordinary(product);
   for (TensorDesc& in : halves.inputs) in.dtype = DType::kF16;
-  return {weights, biased, again, halves};
+  Problem plain_gate = ordinary(gate);
+  plain_gate.inputs.pop_back();  // its norm
+  return {weights, biased, again, halves, plain_gate};
 }
 
 /// Rows that do not come in fours.

@@ -30,7 +30,7 @@ double median(std::vector<double> values) {
 Result<std::vector<std::vector<double>>> time_step(Engine& engine, size_t phase,
                                                    const ProfileOptions& options) {
   TOK_TRY(Session session, engine.start());
-  // Of equal tokens all rows would choose the same experts.
+  // All rows of equal tokens would choose the same experts.
   const std::vector<uint32_t> ids =
       random_ids(size_t{options.depth} + options.tokens, engine.compiled().facts.vocab);
   const std::span<const uint32_t> before = std::span(ids).first(options.depth);
