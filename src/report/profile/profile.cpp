@@ -34,7 +34,7 @@ Result<std::vector<std::vector<double>>> time_step(Engine& engine, size_t phase,
   const std::vector<uint32_t> ids =
       random_ids(size_t{options.depth} + options.tokens, engine.compiled().facts.vocab);
   const std::span<const uint32_t> before = std::span(ids).first(options.depth);
-  const std::vector<uint32_t> tokens(ids.begin() + options.depth, ids.end());
+  const std::vector<uint32_t> tokens(ids.begin() + std::ptrdiff_t(options.depth), ids.end());
   if (options.depth > 0) TOK_TRY(session.feed(before));
   std::vector<Slot> slots;
   if (options.sequences > 0) {
