@@ -106,7 +106,6 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
   let own_t = subgroup / SUBGROUPS_R * FRAGMENTS_T;
   let own_r = subgroup % SUBGROUPS_R * FRAGMENTS_R;
   let last = last_line();
-  let has_lines = first_line + own_t * SIDE <= last;
   let four = lane % (2u * EIGHTS);  // of the columns of x
   let x_line = spread_line(lane / (2u * EIGHTS), 2u * EIGHTS);
   let own_w = first_w(lane);
@@ -152,26 +151,24 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
       }
       workgroupBarrier();
       // Offsets are constants: those that are not are checked at every load.
-      if (has_lines) {
-        for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // unroll
-          var left: array<Left, FRAGMENTS_T>;
-          for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
-            left[t] = subgroupMatrixLoad<Left, row_major>(&x_strips[d % DEPTH * TOKEN_FRAGMENTS + own_t + t],
-                                                          SIDE / 4u * k, PITCH);
+      for (var k = 0u; k < STEP_FRAGMENTS; k++) {  // unroll
+        var left: array<Left, FRAGMENTS_T>;
+        for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
+          left[t] = subgroupMatrixLoad<Left, row_major>(&x_strips[d % DEPTH * TOKEN_FRAGMENTS + own_t + t],
+                                                        SIDE / 4u * k, PITCH);
+        }
+        for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
+          var right: Right;
+          if (BY_COLUMNS == 1u) {
+            right = subgroupMatrixLoad<Right, row_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
+                                                         4u * SIDE * k, 4u);
+          } else {
+            right = subgroupMatrixLoad<Right, col_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
+                                                         SIDE / 4u * k, PITCH);
           }
-          for (var r = 0u; r < FRAGMENTS_R; r++) {  // unroll
-            var right: Right;
-            if (BY_COLUMNS == 1u) {
-              right = subgroupMatrixLoad<Right, row_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
-                                                           4u * SIDE * k, 4u);
-            } else {
-              right = subgroupMatrixLoad<Right, col_major>(&w_strips[d % DEPTH * ROW_FRAGMENTS + own_r + r],
-                                                           SIDE / 4u * k, PITCH);
-            }
-            for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
-              sums[r * FRAGMENTS_T + t] =
-                  subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
-            }
+          for (var t = 0u; t < FRAGMENTS_T; t++) {  // unroll
+            sums[r * FRAGMENTS_T + t] =
+                subgroupMatrixMultiplyAccumulate(left[t], right, sums[r * FRAGMENTS_T + t]);
           }
         }
       }
