@@ -237,13 +237,7 @@ fn help(rows: Rows, helper: u32, lane: u32) {
 // The power of two that brings `largest` to 2^13 .. 2^14. What a chunk makes of the state's columns and of values is at
 // most twice that: a step by a unit vector makes no column longer than it was and its value is large.
 fn fitting_unit(largest: f32) -> f32 {
-  let bits = bitcast<u32>(clamp(largest, 1e-20, 1e20)) & 0x7f800000u;
-  return bitcast<f32>(((254u + 13u) << 23u) - bits);
-}
-
-// The reciprocal of a power of two, exactly.
-fn inverse(power: f32) -> f32 {
-  return bitcast<f32>((254u << 23u) - bitcast<u32>(power));
+  return 0.5 * fitting_scale(bitcast<u32>(clamp(largest, 1e-20, 1e20)));
 }
 
 fn work(rows: Rows, slot: u32, own_column: u32) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/delta/recurrence.h"
 #include "kernels/workgroup_memory.h"
 
 namespace tokamak {
@@ -59,12 +60,8 @@ std::string chunks_refuse(const Problem& p, const DeviceInfo& device) {
 
 Launch chunks_launch(const Problem& p, std::string_view name, std::vector<Constant> own) {
   const ChunkShape shape(p);
+  own = with_sizes(p, std::move(own));
   own.insert(own.end(), {{"THREADS", shape.threads()},
-                         {"HEADS", shape.heads},
-                         {"DK", shape.dk},
-                         {"DV", shape.dv},
-                         {"WIDTH", uint32_t(p.inputs[0].shape[1])},
-                         {"NUMBERS", uint32_t(p.inputs[1].shape[1])},
                          {"FRAGMENTS", shape.fragments()},
                          {"BLOCKS", shape.blocks()},
                          {"OWN_ROWS", shape.blocks() * kMatrixSide / kHelpers},
@@ -73,7 +70,7 @@ Launch chunks_launch(const Problem& p, std::string_view name, std::vector<Consta
                          {"HELPERS", kHelpers},
                          {"KEY_BOUND", std::sqrt(float(shape.dk))}});
   return {.constants = std::move(own),
-          .sources = {"delta/rule.wgsl", fmt::format("delta/{}.wgsl", name),
+          .sources = {"wgsl/powers.wgsl", "delta/rule.wgsl", fmt::format("delta/{}.wgsl", name),
                       "delta/chunk_fragments.wgsl", "wgsl/entry_subgroup_id.wgsl"},
           .grid = {.x = {ceil_div(shape.dv, shape.workers() * kMatrixSide)},
                    .y = {shape.heads},

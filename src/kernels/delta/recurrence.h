@@ -15,6 +15,17 @@ inline std::string recurrence_refuses(const Problem& p, const DeviceInfo&) {
   return dk <= 1024 ? "" : fmt::format("keys of {} elements exceed 1024", dk);
 }
 
+/// Constants of a kernel's `own` with the sizes that all of them have.
+inline std::vector<Constant> with_sizes(const Problem& p, std::vector<Constant> own) {
+  const Shape& state = p.outputs[1].shape;
+  own.insert(own.end(), {{"HEADS", uint32_t(state[0])},
+                         {"DK", uint32_t(state[1])},
+                         {"DV", uint32_t(state[2])},
+                         {"WIDTH", uint32_t(p.inputs[0].shape[1])},
+                         {"NUMBERS", uint32_t(p.inputs[1].shape[1])}});
+  return own;
+}
+
 /// The launch of a kernel with the text delta/NAME.wgsl and constants of its `own`.
 inline Launch recurrence_launch(const Problem& p, std::string_view name,
                                 std::vector<Constant> own) {
@@ -27,12 +38,8 @@ inline Launch recurrence_launch(const Problem& p, std::string_view name,
   const uint32_t row_bytes = quads * parts * 4 * uint32_t(sizeof(float));
   const uint32_t most = std::min({p.max_tokens, threads, 16u});
   const uint32_t tokens = power_of_two(kStagedBytes / (2 * row_bytes), 1, std::bit_floor(most));
-  own.insert(own.end(), {{"HEADS", heads},
-                         {"DK", dk},
-                         {"DV", dv},
-                         {"WIDTH", uint32_t(p.inputs[0].shape[1])},
-                         {"NUMBERS", uint32_t(p.inputs[1].shape[1])},
-                         {"COLS", cols},
+  own = with_sizes(p, std::move(own));
+  own.insert(own.end(), {{"COLS", cols},
                          {"PARTS", parts},
                          {"QUADS", quads},
                          {"TOKENS", tokens},

@@ -283,9 +283,9 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
 
 Launch matrix(const Problem& p, const DeviceInfo& device) {
   const MatrixTile& tile = matrix_tile(p, device);
-  Launch launch =
-      grouped(p, tile.threads(), tile.rows(), matrix_tokens(tile),
-              {"linear/matrix_tile.wgsl", "experts/matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"});
+  Launch launch = grouped(p, tile.threads(), tile.rows(), matrix_tokens(tile),
+                          {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl", "experts/matrix.wgsl",
+                           "wgsl/entry_subgroup_id.wgsl"});
   add_tile(launch, tile);
   return launch;
 }

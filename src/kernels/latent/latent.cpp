@@ -128,7 +128,7 @@ Launch matrix_launch(const Problem& p, const DeviceInfo& device) {
   const MatrixTile& tile = head_tile(p, device);
   Launch launch{
       .constants = {{"THREADS", tile.threads()}, {"HEADS", s.heads}, {"IN", s.in}, {"OUT", s.out}},
-      .sources = {"linear/matrix_tile.wgsl", "latent/head_matrix.wgsl",
+      .sources = {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl", "latent/head_matrix.wgsl",
                   "wgsl/entry_subgroup_id.wgsl"},
       .grid = {.x = {ceil_div(s.out, tile.rows())}, .y = {1, tile.tokens()}, .z = {s.heads}}};
   add_tile(launch, tile, p.as<HeadLinear>().transposed);

@@ -18,12 +18,12 @@ std::string refuses(const Problem& p, const DeviceInfo& device, const MatrixTile
 }
 
 Launch matrix(const Problem& p, const MatrixTile& tile) {
-  Launch launch{
-      .constants = part_sizes(p, tile.threads()),
-      .sources = {"linear/matrix_tile.wgsl", "linear/matrix.wgsl", "wgsl/entry_subgroup_id.wgsl"},
-      .grid = {.x = {ceil_div(row_count(p), tile.rows())},
-               .y = {1, tile.tokens()},
-               .z = {part_count(p)}}};
+  Launch launch{.constants = part_sizes(p, tile.threads()),
+                .sources = {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl", "linear/matrix.wgsl",
+                            "wgsl/entry_subgroup_id.wgsl"},
+                .grid = {.x = {ceil_div(row_count(p), tile.rows())},
+                         .y = {1, tile.tokens()},
+                         .z = {part_count(p)}}};
   add_tile(launch, tile);
   add_ending(launch, p);
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));

@@ -222,16 +222,6 @@ fn largest_bits(four: vec4<f32>) -> u32 {
   return max(max(finite.x, finite.y), max(finite.z, finite.w));
 }
 
-// The reciprocal of a power of two, exactly: a division may be off by some units of the last place.
-fn inverse(power: f32) -> f32 {
-  return bitcast<f32>((254u << 23u) - bitcast<u32>(power));
-}
-
-// The power of two that brings the largest value of the tile to 2^14 .. 2^15.
-fn fitting_scale(bits: u32) -> f32 {
-  return bitcast<f32>(clamp(127u + 14u + 127u - (bits >> 23u), 1u, 253u) << 23u);
-}
-
 fn find_scales(place: Place, lane: u32) -> Scales {
   for (var column = lane * 8u; column < IN; column += THREADS * 8u) {
     var own_x = 0u;
