@@ -98,6 +98,10 @@ ValueId Match::extend_maker(Var var, const Op& op) {
   return node.outputs.back();
 }
 
+bool Match::is_accepted(const Op& op, const std::vector<ValueId>& inputs) const {
+  return infer_outputs(graph_, op, inputs).has_value();
+}
+
 ValueId Match::add_constant(TensorDesc constant) {
   graph_.values.push_back(std::move(constant));
   return ValueId(graph_.values.size() - 1);

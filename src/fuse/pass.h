@@ -62,6 +62,9 @@ class Match {
   const TensorDesc& type(Var var) const { return graph_.at(values_.at(var)); }
   const TensorDesc& at(ValueId id) const { return graph_.at(id); }
 
+  /// Whether these operands may be those of the op.
+  bool is_accepted(const Op& op, const std::vector<ValueId>& inputs) const;
+
   /// Attributes of the node captured as `var`.
   template <typename T>
   const T& attributes(Var var) const {

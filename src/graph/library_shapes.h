@@ -66,9 +66,10 @@ struct LibraryRules : SoundRules {
     }
     if (in.size() == 3) {
       const TensorDesc& norm = *in[2];
-      const bool is_head = norm.shape.size() == 1 && norm.dtype == DType::kF32 &&
-                           norm.shape[0] >= 4 && norm.shape[0] <= Dim{GatedHalf::kMaxHead} &&
-                           std::has_single_bit(uint64_t(norm.shape[0])) && n % norm.shape[0] == 0;
+      const Dim head = norm.shape.size() == 1 && norm.dtype == DType::kF32 ? norm.shape[0] : 0;
+      const bool is_head = head >= 4 && head <= Dim{GatedHalf::kMaxHead} &&
+                           std::has_single_bit(uint64_t(head)) && n % head == 0 &&
+                           columns % head == 0 && Dim{op.first} % head == 0;
       if (!is_head) return wrong(2, "f32[a power of two from 4 to 128 that divides the columns]");
     }
     return {{half_matrix(in[0]->shape[0], n, half_dtype(op.type))}};

@@ -180,7 +180,7 @@ std::vector<Case> gated_half_cases() {
   };
   std::vector<Case> all;
   for (const Kind& kind : {Kind{264, 264, 0, 0}, Kind{40, 96, 16, 0}, Kind{8, 8, 0, 4},
-                           Kind{768, 768, 0, 128}, Kind{96, 96, 0, 32}}) {
+                           Kind{768, 768, 0, 128}, Kind{96, 96, 0, 32}, Kind{64, 128, 32, 32}}) {
     for (const Half type : {Half::kBf16, Half::kF16}) {
       CaseBuilder b(fmt::format("gated_half {} of {} {} {}", kind.columns, kind.wide, kind.head,
                                 kHalfNames[size_t(type)]));

@@ -5,8 +5,6 @@
 //   rounded = to_half y
 //
 // The same without a norm. Saves one or two dispatches, and round trips of what lies between.
-#include <bit>
-
 #include "fuse/library/library_passes.h"
 
 namespace tokamak::fuse {
@@ -18,15 +16,14 @@ std::optional<Replacement> replace_rounded_gate(Match& m) {
   const auto& rounds = m.attributes<ToHalf>(rounded);
   const auto& glu = m.attributes<Glu>(y);
   if (rounds.activation != Activation::kIdentity) return std::nullopt;
-  if (glu.first % 8 != 0 || m.type(x).shape[1] % 8 != 0) return std::nullopt;
   GatedHalf op = {.activation = glu.activation, .first = glu.first, .type = rounds.type};
-  if (!m.has(norm)) return Replacement{op, {m[gate], m[x]}};
-  const Dim head = m.type(w).shape[0];
-  const bool fits =
-      head >= 4 && head <= Dim{GatedHalf::kMaxHead} && std::has_single_bit(uint64_t(head));
-  if (!fits || glu.first != 0 || m.type(x).shape[1] != m.type(gate).shape[1]) return std::nullopt;
-  op.eps = m.attributes<RmsNorm>(norm).eps;
-  return Replacement{op, {m[gate], m[x], m[w]}};
+  std::vector<ValueId> inputs = {m[gate], m[x]};
+  if (m.has(norm)) {
+    op.eps = m.attributes<RmsNorm>(norm).eps;
+    inputs.push_back(m[w]);
+  }
+  if (!m.is_accepted(op, inputs)) return std::nullopt;
+  return Replacement{op, std::move(inputs)};
 }
 
 }  // namespace
