@@ -30,11 +30,16 @@ HWY_INLINE float largest_of(size_t count, const Value& value) {
   return best;
 }
 
-size_t place(const float* x, size_t count) {
-  const float best = largest_of(count, [&](auto d, size_t i) HWY_ATTR {
+/// The largest element above the lowest f32, infinity too; that one without any.
+HWY_INLINE float largest_element(const float* x, size_t count) {
+  return largest_of(count, [&](auto d, size_t i) HWY_ATTR {
     const auto own = hn::LoadU(d, x + i), lowest = hn::Set(d, kLowest);
     return hn::IfThenElse(hn::Gt(own, lowest), own, lowest);
   });
+}
+
+size_t place(const float* x, size_t count) {
+  const float best = largest_element(x, count);
   if (best == kLowest) return 0;
   size_t at = 0;
   while (x[at] != best) ++at;
@@ -52,11 +57,7 @@ HWY_INLINE hn::Vec<D> counted(D d, const float* x) {
 Peak peak(const float* x, float by, size_t count) {
   const float best =
       largest_of(count, [&](auto d, size_t i) HWY_ATTR { return counted(d, x + i); });
-  const float any = largest_of(count, [&](auto d, size_t i) HWY_ATTR {
-    const auto own = hn::LoadU(d, x + i), lowest = hn::Set(d, kLowest);
-    return hn::IfThenElse(hn::Gt(own, lowest), own, lowest);
-  });
-  if (any > kMax) return {best, -1};
+  if (largest_element(x, count) > kMax) return {best, -1};
   if (best == kLowest) return {best, 0};
   const auto share = [&](auto d, size_t i) HWY_ATTR {
     const auto own = counted(d, x + i);

@@ -245,31 +245,33 @@ constexpr Tower pixtral(std::string_view text) {
           .more = pixtral_tower};
 }
 
+/// A row with what all of Qwen's towers have.
+constexpr Tower qwen(Tower own) {
+  own.word = "<|image_pad|>";
+  own.word_field = "image_token_id";
+  own.blocks = "model.visual.blocks.";
+  return own;
+}
+
 constexpr Tower qwen2(std::string_view type, std::string_view name, std::string_view model_type,
                       std::span<const Rename> block, void (*more)(TowerFields&)) {
-  return {.type = type,
-          .text = "qwen2vl",
-          .name = name,
-          .model_type = model_type,
-          .word = "<|image_pad|>",
-          .word_field = "image_token_id",
-          .names = kQwen2Names,
-          .blocks = "model.visual.blocks.",
-          .block_names = block,
-          .more = more};
+  return qwen({.type = type,
+               .text = "qwen2vl",
+               .name = name,
+               .model_type = model_type,
+               .names = kQwen2Names,
+               .block_names = block,
+               .more = more});
 }
 
 constexpr Tower qwen3(std::string_view text, std::string_view name, std::string_view model_type) {
-  return {.type = "qwen3vl_merger",
-          .text = text,
-          .name = name,
-          .model_type = model_type,
-          .word = "<|image_pad|>",
-          .word_field = "image_token_id",
-          .names = kQwen3Names,
-          .blocks = "model.visual.blocks.",
-          .block_names = kQwen3Block,
-          .more = qwen3_tower};
+  return qwen({.type = "qwen3vl_merger",
+               .text = text,
+               .name = name,
+               .model_type = model_type,
+               .names = kQwen3Names,
+               .block_names = kQwen3Block,
+               .more = qwen3_tower});
 }
 
 constexpr Tower kTowers[] = {
