@@ -50,6 +50,12 @@ Graph layer() {
   return *std::move(graph);
 }
 
+void expect_parts(const std::string& text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) {
+    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
+  }
+}
+
 TEST(Shard, HeadsColumnsAndLogitsAreCutAndSumsAreAdded) {
   ShardReport report;
   const Graph cut = shard(layer(), 2, &report);
@@ -177,15 +183,13 @@ TEST(Shard, RecurrencesAreCutByHeads) {
   const Graph cut = shard(*graph, 2);
   ASSERT_TRUE(verify(cut)) << verify(cut).error().message;
   const std::string text = to_text(cut);
-  for (const std::string_view part :
-       {R"(@qkv/ranks: bf16[32,48] = concat "qkv"[0:8] ~cut=8,8,1,0,16 )"
-        R"("qkv"[16:24] ~cut=8,8,1,0,16 "qkv"[32:48] ~cut=16,16,1,0,32)",
-        R"(@ab/ranks: bf16[4,48] = concat "a"[0:2] ~cut=2,2,1,0,4 "b"[0:2] ~cut=2,2,1,0,4)",
-        R"(@rates/ranks: f32[2,2] = concat "A_log" "bias" columns ~cut=2,2,1,0,4)",
-        "state  @conv: f32[3,32]", "state  @delta: f32[2,8,8]", "gated_delta", "key_heads=1",
-        "all_reduce"}) {
-    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
-  }
+  expect_parts(
+      text, {R"(@qkv/ranks: bf16[32,48] = concat "qkv"[0:8] ~cut=8,8,1,0,16 )"
+             R"("qkv"[16:24] ~cut=8,8,1,0,16 "qkv"[32:48] ~cut=16,16,1,0,32)",
+             R"(@ab/ranks: bf16[4,48] = concat "a"[0:2] ~cut=2,2,1,0,4 "b"[0:2] ~cut=2,2,1,0,4)",
+             R"(@rates/ranks: f32[2,2] = concat "A_log" "bias" columns ~cut=2,2,1,0,4)",
+             "state  @conv: f32[3,32]", "state  @delta: f32[2,8,8]", "gated_delta", "key_heads=1",
+             "all_reduce"});
   EXPECT_EQ(to_text(shard(*graph, 3)).find("all_reduce"), text.npos) << "heads stay together";
   std::string tiled(kRecurrence);
   tiled.replace(tiled.find("tiled=false"), 11, "tiled=true");
@@ -233,16 +237,14 @@ std::string cut_text_of(std::string text, uint32_t ranks) {
 
 TEST(Shard, ScansAreCutByHeads) {
   const std::string text = cut_text_of(std::string(kScan), 2);
-  for (const std::string_view part :
-       {R"(@xbc/ranks: bf16[24,48] = concat "in"[32:48] ~cut=16,16,1,0,32 )"
-        R"("in"[64:68] ~cut=4,4,1,0,8 "in"[72:76] ~cut=4,4,1,0,8)",
-        R"(@dt/ranks: bf16[2,48] = weight "in"[80:82] ~cut=2,2,1,0,4)",
-        R"("taps"[32:36] * 0.25 ~cut=4,4,1,0,8)",
-        R"(@params/ranks: f32[3,2] = concat "A_log" "dt_bias" "D" columns ~cut=2,2,1,0,4)",
-        "@zeros/ranks: f32[16] = fill 0", "state  @scan: f32[2,4,8]", "groups=1", "@ones {eps",
-        "all_reduce"}) {
-    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
-  }
+  expect_parts(
+      text, {R"(@xbc/ranks: bf16[24,48] = concat "in"[32:48] ~cut=16,16,1,0,32 )"
+             R"("in"[64:68] ~cut=4,4,1,0,8 "in"[72:76] ~cut=4,4,1,0,8)",
+             R"(@dt/ranks: bf16[2,48] = weight "in"[80:82] ~cut=2,2,1,0,4)",
+             R"("taps"[32:36] * 0.25 ~cut=4,4,1,0,8)",
+             R"(@params/ranks: f32[3,2] = concat "A_log" "dt_bias" "D" columns ~cut=2,2,1,0,4)",
+             "@zeros/ranks: f32[16] = fill 0", "state  @scan: f32[2,4,8]", "groups=1", "@ones {eps",
+             "all_reduce"});
 }
 
 /// Four ranks share two groups, whose norms would need both halves; without them each has a head.
@@ -253,10 +255,8 @@ TEST(Shard, RanksShareGroupsOfScans) {
   const size_t norms = plain.find("%9: ");
   plain.erase(norms, plain.find("%11: ") - norms);
   const std::string text = cut_text_of(plain, 4);
-  for (const std::string_view part : {R"("in"[64:68] ~cut=4,4,2,0,8)", "~cut=8,16,2,8,32",
-                                      "state  @scan: f32[1,4,8]", "all_reduce"}) {
-    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
-  }
+  expect_parts(text, {R"("in"[64:68] ~cut=4,4,2,0,8)", "~cut=8,16,2,8,32",
+                      "state  @scan: f32[1,4,8]", "all_reduce"});
 }
 
 TEST(Shard, WhatANormOverAllHeadsReadsIsGathered) {
@@ -266,12 +266,9 @@ TEST(Shard, WhatANormOverAllHeadsReadsIsGathered) {
   text.replace(text.find("%10: f32[T,32] = standardize %9, @zeros, @norm\n"), 47, "");
   text.replace(text.find("linear %10"), 10, "linear %9");
   const std::string cut = cut_text_of(text, 2);
-  for (const std::string_view part :
-       {"state  @scan: f32[2,4,8]", "f32[T,32] = all_gather", "rms_norm", "@norm {eps",
-        R"(@out/ranks: bf16[24,32] = weight "out"[0:24] ~cut=24,24,1,0,48)",
-        "f32[T,48] = all_gather"}) {
-    EXPECT_NE(cut.find(part), cut.npos) << part << " is missing in\n" << cut;
-  }
+  expect_parts(cut, {"state  @scan: f32[2,4,8]", "f32[T,32] = all_gather", "rms_norm", "@norm {eps",
+                     R"(@out/ranks: bf16[24,32] = weight "out"[0:24] ~cut=24,24,1,0,48)",
+                     "f32[T,48] = all_gather"});
   EXPECT_EQ(cut.find("all_reduce"), cut.npos) << cut;
 }
 
@@ -302,16 +299,13 @@ return %10
 
 TEST(Shard, AdaptersAreCutAsTheirProducts) {
   const std::string text = cut_text_of(std::string(kAdapters), 3);
-  for (const std::string_view part :
-       {R"(@up/ranks: bf16[32,48] = weight "gate_up"[80:112] ~cut=32,32,1,0,80)",
-        R"(@a: f32[16,48] = lora "1/a"[0:8] * 1 "2/a"[0:8] * 1)",
-        R"(@up_b/ranks: f32[64,8] = lora "1/b"[80:112] * 2 ~cut=32,32,1,0,80 )"
-        R"("2/b"[80:112] * 0.5 ~cut=32,32,1,0,80)",
-        R"(@down_a/ranks: f32[16,32] = lora "1/down_a"[0:8] * 1 ""[0:8] * 1 columns )"
-        "~cut=32,32,1,0,80",
-        "@down_b: f32[96,8]", "%9: f32[T,48] = lora_up %7, %8", "all_reduce %9, %0"}) {
-    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
-  }
+  expect_parts(text, {R"(@up/ranks: bf16[32,48] = weight "gate_up"[80:112] ~cut=32,32,1,0,80)",
+                      R"(@a: f32[16,48] = lora "1/a"[0:8] * 1 "2/a"[0:8] * 1)",
+                      R"(@up_b/ranks: f32[64,8] = lora "1/b"[80:112] * 2 ~cut=32,32,1,0,80 )"
+                      R"("2/b"[80:112] * 0.5 ~cut=32,32,1,0,80)",
+                      R"(@down_a/ranks: f32[16,32] = lora "1/down_a"[0:8] * 1 ""[0:8] * 1 columns )"
+                      "~cut=32,32,1,0,80",
+                      "@down_b: f32[96,8]", "%9: f32[T,48] = lora_up %7, %8", "all_reduce %9, %0"});
   const auto parsed = parse_graph(text);
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(to_text(*parsed), text);
@@ -360,13 +354,10 @@ TEST(Shard, AttentionToLatentsIsCutByHeads) {
   const Graph cut = shard(*graph, 2);
   ASSERT_TRUE(verify(cut)) << verify(cut).error().message;
   const std::string text = to_text(cut);
-  for (const std::string_view part :
-       {R"(@still/ranks: bf16[8,48] = concat "q"[0:8] ~cut=12,12,1,0,24)",
-        R"(@turned/ranks: bf16[4,48] = concat "q"[8:12] ~cut=12,12,1,0,24)",
-        R"(@values/ranks: bf16[8,16] = concat "kv"[8:16] ~cut=16,16,1,0,32)",
-        "state  @kv: f32[64,20]", "head_linear %7, @values/ranks {heads=1"}) {
-    EXPECT_NE(text.find(part), text.npos) << part << " is missing in\n" << text;
-  }
+  expect_parts(text, {R"(@still/ranks: bf16[8,48] = concat "q"[0:8] ~cut=12,12,1,0,24)",
+                      R"(@turned/ranks: bf16[4,48] = concat "q"[8:12] ~cut=12,12,1,0,24)",
+                      R"(@values/ranks: bf16[8,16] = concat "kv"[8:16] ~cut=16,16,1,0,32)",
+                      "state  @kv: f32[64,20]", "head_linear %7, @values/ranks {heads=1"});
   const TensorDesc second =
       of_rank(*std::ranges::find(cut.values, "keys/ranks", &TensorDesc::name), 1);
   const auto* keys = std::get_if<Weight>(&second.recipe);

@@ -95,6 +95,22 @@ std::vector<LooseTensor> nomic_experts(LooseTensor tensor) {
   return {std::move(tensor)};
 }
 
+using Names = decltype(GgufForm::names);
+
+/// The names of NomicBERT's tensors, with those of its MLPs.
+Names nomic_names(const Names& mlp) {
+  Names all = {{"embeddings.word_embeddings", "token_embd"},
+               {"embeddings.token_type_embeddings", "token_types"},
+               {"emb_ln", "token_embd_norm"},
+               {"attn.Wqkv", "attn_qkv"},
+               {"attn.out_proj", "attn_output"},
+               {"norm1", "attn_output_norm"},
+               {"mlp.fc2", "ffn_down"},
+               {"norm2", "layer_output_norm"}};
+  all.insert(all.end(), mlp.begin(), mlp.end());
+  return all;
+}
+
 GgufForm nomic_moe() {
   return {.architecture = "nomic-bert-moe",
           .metadata = gguf_sizes(48, 4, 2, 40, 512,
@@ -106,19 +122,11 @@ GgufForm nomic_moe() {
                                   {"rope.freq_base", 10000.0},
                                   {"pooling_type", kMean}}),
           .layers = "encoder.layers.",
-          .names = {{"embeddings.word_embeddings", "token_embd"},
-                    {"embeddings.token_type_embeddings", "token_types"},
-                    {"emb_ln", "token_embd_norm"},
-                    {"attn.Wqkv", "attn_qkv"},
-                    {"attn.out_proj", "attn_output"},
-                    {"norm1", "attn_output_norm"},
-                    {"mlp.fc1", "ffn_up"},
-                    {"mlp.fc2", "ffn_down"},
-                    {"mlp.router.layer", "ffn_gate_inp"},
-                    {"mlp.experts.mlp.w1", "ffn_up_exps.weight"},
-                    {"mlp.experts.mlp.w2", "ffn_down_exps.weight"},
-                    {"mlp.experts", "experts_bias"},
-                    {"norm2", "layer_output_norm"}},
+          .names = nomic_names({{"mlp.fc1", "ffn_up"},
+                                {"mlp.router.layer", "ffn_gate_inp"},
+                                {"mlp.experts.mlp.w1", "ffn_up_exps.weight"},
+                                {"mlp.experts.mlp.w2", "ffn_down_exps.weight"},
+                                {"mlp.experts", "experts_bias"}}),
           .change = nomic_experts};
 }
 
@@ -157,16 +165,7 @@ const GgufForms& encoder_forms() {
                                 {"rope.freq_base", 1000.0},
                                 {"pooling_type", kMean}}),
         .layers = "encoder.layers.",
-        .names = {{"embeddings.word_embeddings", "token_embd"},
-                  {"embeddings.token_type_embeddings", "token_types"},
-                  {"emb_ln", "token_embd_norm"},
-                  {"attn.Wqkv", "attn_qkv"},
-                  {"attn.out_proj", "attn_output"},
-                  {"norm1", "attn_output_norm"},
-                  {"mlp.fc11", "ffn_up"},
-                  {"mlp.fc12", "ffn_gate"},
-                  {"mlp.fc2", "ffn_down"},
-                  {"norm2", "layer_output_norm"}}}},
+        .names = nomic_names({{"mlp.fc11", "ffn_up"}, {"mlp.fc12", "ffn_gate"}})}},
       {"nomic_moe", nomic_moe()},
   };
   return forms;

@@ -113,34 +113,21 @@ std::vector<Case> transposed_conv_cases() {
 
 namespace {
 
-Case cross_attention_case(DType cache_type, const Steps& steps, uint32_t end) {
-  constexpr uint32_t kHeads = 4, kHeadDim = 32;
-  CaseBuilder b(fmt::format("attention {}x{} {} to the first {} {}", kHeads, kHeadDim,
-                            cache_type_name(cache_type), end, label(steps)));
+/// Attention that is not causal, with an input that has what each row sees; `size` is of that.
+Case part_case(std::string_view what, DType cache_type, const Steps& steps, uint32_t head_dim,
+               ValueId (CaseBuilder::*seen)(uint32_t), uint32_t size) {
+  constexpr uint32_t kHeads = 4;
+  CaseBuilder b(fmt::format("attention {}x{} {} {} {} {}", kHeads, head_dim,
+                            cache_type_name(cache_type), what, size, label(steps)));
   uint32_t positions = 0, slots = 0;
   for (const uint32_t chunk : steps.chunks) positions += chunk;
   const ValueId pages = b.pages(positions, 0, slots);
-  const ValueId cache = b.graph().kv_cache("cache", cache_type, slots, kHeads, kHeadDim);
-  const uint32_t columns = kHeads * kHeadDim;
-  const ValueId q = b.activation(columns), k = b.activation(columns), v = b.activation(columns);
-  const ValueId kv = b.graph().kv_append(k, v, cache, pages);
-  const Attention op{.scale = 1 / std::sqrt(float(kHeadDim)), .causal = false};
-  const ValueId y = b.graph().attention(q, kv, pages, op, b.ends(end));
-  return b.finish(y, steps, attention_tolerance(cache_type));
-}
-
-Case spans_case(DType cache_type, const Steps& steps, uint32_t head_dim, uint32_t span) {
-  constexpr uint32_t kHeads = 4;
-  CaseBuilder b(fmt::format("attention {}x{} {} in spans of {} {}", kHeads, head_dim,
-                            cache_type_name(cache_type), span, label(steps)));
-  uint32_t slots = 0;
-  const ValueId pages = b.pages(steps.chunks.front(), 0, slots);
   const ValueId cache = b.graph().kv_cache("cache", cache_type, slots, kHeads, head_dim);
   const uint32_t columns = kHeads * head_dim;
   const ValueId q = b.activation(columns), k = b.activation(columns), v = b.activation(columns);
   const ValueId kv = b.graph().kv_append(k, v, cache, pages);
   const Attention op{.scale = 1 / std::sqrt(float(head_dim)), .causal = false};
-  const ValueId y = b.graph().attention(q, kv, pages, op, b.spans(span));
+  const ValueId y = b.graph().attention(q, kv, pages, op, (b.*seen)(size));
   return b.finish(y, steps, attention_tolerance(cache_type));
 }
 
@@ -148,10 +135,10 @@ Case spans_case(DType cache_type, const Steps& steps, uint32_t head_dim, uint32_
 
 void add_attention_to_parts(std::vector<Case>& all, DType cache, const Steps& whole,
                             const Steps& one_by_one) {
-  all.push_back(cross_attention_case(cache, whole, 37));
-  all.push_back(cross_attention_case(cache, one_by_one, 1));
-  all.push_back(spans_case(cache, whole, 80, 48));
-  all.push_back(spans_case(cache, whole, 20, 7));
+  all.push_back(part_case("to the first", cache, whole, 32, &CaseBuilder::ends, 37));
+  all.push_back(part_case("to the first", cache, one_by_one, 32, &CaseBuilder::ends, 1));
+  all.push_back(part_case("in spans of", cache, whole, 80, &CaseBuilder::spans, 48));
+  all.push_back(part_case("in spans of", cache, whole, 20, &CaseBuilder::spans, 7));
 }
 
 }  // namespace tokamak::parity
