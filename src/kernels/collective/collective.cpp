@@ -117,7 +117,8 @@ std::vector<std::string> way_sources(Way way, bool last) {
           "collective/by_two_steps.wgsl"};
 }
 
-/// A sum over ranks whose lanes hold `held` parts; a workgroup has `chunk` neighbours at a time.
+/// A sum over ranks whose lanes hold `held` parts; a workgroup has `chunk` neighbours at a time, of
+/// which a rank adds up a slice in two steps: no lane reads more at a time than a slice has for it.
 Launch sum_launch(const Problem& problem, const auto& op, Way way, uint64_t groups, uint32_t held,
                   uint32_t chunk, std::vector<std::string> sources) {
   const bool adds = problem.inputs.size() > 1;
@@ -129,7 +130,8 @@ Launch sum_launch(const Problem& problem, const auto& op, Way way, uint64_t grou
   launch.constants.push_back({"HELD", held});
   if (way == Way::kTwoSteps) {
     launch.constants.push_back({"CHUNK", chunk});
-    launch.constants.push_back({"IN_FLIGHT", kHeld});
+    launch.constants.push_back(
+        {"IN_FLIGHT", std::min(kHeld, ceil_div(ceil_div(chunk, op.ranks), kThreads))});
   }
   if (way != Way::kPut) return launch;
   launch.constants.push_back({"INBOX", kArrivalWords});
