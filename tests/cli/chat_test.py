@@ -56,6 +56,14 @@ class Terminal:
         self.seen = at + len(wanted)
         return part
 
+    def wait_for_letters(self):
+        """Of an answer that has begun: until then Ctrl-C takes the question back."""
+        no_answer = r"\x1b\[[0-9;?]*[A-Za-z]|reading the prompt[^\r]*"
+        end = time.monotonic() + PATIENCE
+        while not re.search("[a-z]", re.sub(no_answer, "", self.text[self.seen:])):
+            if time.monotonic() > end or not self.read(0.2):
+                raise AssertionError(f"no letters in {self.text[self.seen:]!r}")
+
     def type(self, text):
         os.write(self.master, text.encode())
 
@@ -152,7 +160,7 @@ class AtATerminal(unittest.TestCase):
             terminal.enter("/clear")
             terminal.type("Once upon a time\r")
             terminal.wait_for("\n")
-            terminal.read(PATIENCE)
+            terminal.wait_for_letters()
             terminal.type("xyzzy")
             self.assertNotIn("xyzzy", terminal.wait_for("> "))
             terminal.wait_for("xyzzy")
@@ -196,7 +204,7 @@ class AtATerminal(unittest.TestCase):
         terminal, _ = self.start("-n", "1000", "--chunk", "16", backend="cpu-reference")
         terminal.type("Hello!\r")
         terminal.wait_for("\n")
-        terminal.read(PATIENCE)
+        terminal.wait_for_letters()
         for _ in range(2):  # one ends the answer, one more ends nothing
             terminal.type("\x03")
             terminal.wait_for("> ")
