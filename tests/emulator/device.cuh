@@ -77,7 +77,17 @@ DEVICE void take_rank(const u32* at, u32 turn, u32* values) {
 }
 
 DEVICE u16 f16_bits(f32 value) { return __builtin_bit_cast(u16, _Float16(value)); }
+DEVICE u32 f16_pair(f32 low, f32 high) { return f16_bits(low) | u32(f16_bits(high)) << 16; }
 DEVICE f32 f16_value(u16 bits) { return f32(__builtin_bit_cast(_Float16, bits)); }
+
+DEVICE u32 subtract_pairs(u32 a, u32 b) {
+  return f16_pair(f16_value(u16(a)) - f16_value(u16(b)),
+                  f16_value(u16(a >> 16)) - f16_value(u16(b >> 16)));
+}
+DEVICE u32 multiply_pairs(u32 a, u32 b) {
+  return f16_pair(f16_value(u16(a)) * f16_value(u16(b)),
+                  f16_value(u16(a >> 16)) * f16_value(u16(b >> 16)));
+}
 
 DEVICE u32 truncated_u32(f32 value) {
   return !(value > 0.0f) ? 0u : value >= 4294967296.0f ? ~0u : u32(value);

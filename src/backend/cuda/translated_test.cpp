@@ -104,6 +104,19 @@ TEST(CudaTranslated, ConversionsEndAtTheLimitsOfTheType) {
               0});
 }
 
+TEST(CudaTranslated, PairsOfF16RoundEachNumber) {
+  expect_put(
+      R"(
+    let a = vec2<f16>(vec2(f(0), f(1)));
+    put_2(vec2<f32>(a * a));
+    put_2(vec2<f32>(bitcast<vec2<f16>>(x[2]) - bitcast<vec2<f16>>(0x64086408u)));
+    put_4(vec4<f32>(vec4<f16>(vec4(f(1), f(3), f(4), 0.5))));
+    put(pack2x16float(vec2(f(1), f(3))));
+  )",
+      {1.0009765625f, -3.0f, 0x64066405u, 1.00073242f, 70000.0f},
+      {1.001953125f, 9.0f, -3.0f, -2.0f, -3.0f, 1.0009765625f, HUGE_VALF, 0.5f, 0x3c01c200u});
+}
+
 TEST(CudaTranslated, BitsAreTakenAsTheyAre) {
   expect_put(R"(
     put_f(bitcast<f32>(x[0])); put(bitcast<u32>(1.5));

@@ -82,10 +82,31 @@ DEVICE u16 f16_bits(f32 value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 }
+// Both in a word, the first in its lower half.
+DEVICE u32 f16_pair(f32 low, f32 high) {
+  if constexpr (ARCHITECTURE >= 80) {
+    u32 pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+  }
+  return f16_bits(low) | u32(f16_bits(high)) << 16;
+}
 DEVICE f32 f16_value(u16 bits) {
   f32 value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
+}
+
+// Both differences and both products of two pairs.
+DEVICE u32 subtract_pairs(u32 a, u32 b) {
+  u32 pair;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(a), "r"(b));
+  return pair;
+}
+DEVICE u32 multiply_pairs(u32 a, u32 b) {
+  u32 pair;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(a), "r"(b));
+  return pair;
 }
 
 // Toward zero; what is beyond the type becomes its last number. C++ leaves that open.
@@ -189,9 +210,7 @@ DEVICE MatrixResult multiply_add(const MatrixLeft& left, const MatrixRight& righ
 DEVICE MatrixLeft left_of(const MatrixResult& result) {
   MatrixLeft left;
   for (u32 i = 0; i < 4; ++i) {
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;"
-        : "=r"(left.pairs[i])
-        : "f"(result.sums[2 * i + 1]), "f"(result.sums[2 * i]));
+    left.pairs[i] = f16_pair(result.sums[2 * i], result.sums[2 * i + 1]);
   }
   return left;
 }

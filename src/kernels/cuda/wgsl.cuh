@@ -87,6 +87,24 @@ struct alignas(4 * sizeof(T)) vec4 {
   COMPONENTS(4, i == 0 ? x : i == 1 ? y : i == 2 ? z : w)
 };
 
+// Of f16, pairs are converted, subtracted and multiplied at once.
+template <>
+template <>
+DEVICE vec2<f16>::vec2(vec2<f32> v)
+    : vec2(__builtin_bit_cast(vec2<f16>, f16_pair(v.x, v.y))) {}
+template <>
+template <>
+DEVICE vec4<f16>::vec4(vec4<f32> v)
+    : vec4(__builtin_bit_cast(vec4<f16>, vec2<u32>(f16_pair(v.x, v.y), f16_pair(v.z, v.w)))) {}
+DEVICE vec2<f16> operator-(vec2<f16> a, vec2<f16> b) {
+  return __builtin_bit_cast(
+      vec2<f16>, subtract_pairs(__builtin_bit_cast(u32, a), __builtin_bit_cast(u32, b)));
+}
+DEVICE vec2<f16> operator*(vec2<f16> a, vec2<f16> b) {
+  return __builtin_bit_cast(
+      vec2<f16>, multiply_pairs(__builtin_bit_cast(u32, a), __builtin_bit_cast(u32, b)));
+}
+
 // An operator between vectors, its result a vector of `R`.
 #define BETWEEN_VECTORS(sign, R)                                                               \
   template <class T>                                                                           \
@@ -302,7 +320,7 @@ DEVICE vec4<f32> operator*(const mat4x4& m, vec4<f32> v) {
   return m.a * v.x + m.b * v.y + m.c * v.z + m.d * v.w;
 }
 
-DEVICE u32 pack2x16float(vec2<f32> v) { return f16_bits(v.x) | u32(f16_bits(v.y)) << 16; }
+DEVICE u32 pack2x16float(vec2<f32> v) { return f16_pair(v.x, v.y); }
 DEVICE vec2<f32> unpack2x16float(u32 bits) {
   return {f16_value(u16(bits & 0xffffu)), f16_value(u16(bits >> 16))};
 }

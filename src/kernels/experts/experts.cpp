@@ -248,7 +248,7 @@ Launch grouped(const Problem& p, uint32_t threads, uint32_t tile_rows, uint32_t 
   if (bias_operand(p)) launch.constants.push_back({"EXPERTS", s.experts});
   add_bias(launch, p);
   add_gate(launch, p);
-  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+  return launch;
 }
 
 std::string grouped_refuses(const Problem& p, const DeviceInfo&) {
@@ -258,16 +258,22 @@ std::string grouped_refuses(const Problem& p, const DeviceInfo&) {
 }
 
 Launch matmul(const Problem& p, const DeviceInfo&) {
-  return grouped(p, 128, 64, kGroupTokens,
-                 {"linear/tile.wgsl", "experts/matmul.wgsl", "wgsl/entry.wgsl"});
+  return with_codec(wide_codec(p.inputs[1]),
+                    grouped(p, 128, 64, kGroupTokens,
+                            {"linear/tile.wgsl", "experts/matmul.wgsl", "wgsl/entry.wgsl"}));
 }
 
 /// The tile for as many slots as an expert has of a step, and half as many again: a second tile
-/// reads its weights once more.
+/// reads its weights once more. As measured on an H200 (docs/history/performance.md), up to 80 go
+/// through 64 rows twice rather than through 128 that are half empty.
 const MatrixTile& matrix_tile(const Problem& p, const DeviceInfo& device) {
   const ExpertProductSizes s = expert_sizes(p);
   const uint32_t lines = ceil_div(p.max_tokens * s.top_k * 3, s.experts * 2);
-  return lines <= 2 * kSmallTile.tokens() ? few_tile(lines) : large_tile(device);
+  if (device.backend != BackendKind::kCuda) {
+    return lines <= 2 * kSmallTile.tokens() ? few_tile(lines) : kLargeTile;
+  }
+  if (lines <= kSmallTile.tokens() / 2) return few_tile(lines);
+  return lines <= 80 ? kWideCudaTile : kLargeCudaTile;
 }
 
 uint32_t matrix_tokens(const MatrixTile& tile) {
@@ -283,11 +289,9 @@ std::string matrix_refuses(const Problem& p, const DeviceInfo& device) {
 
 Launch matrix(const Problem& p, const DeviceInfo& device) {
   const MatrixTile& tile = matrix_tile(p, device);
-  Launch launch = grouped(p, tile.threads(), tile.rows(), matrix_tokens(tile),
-                          {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl", "experts/matrix.wgsl",
-                           "wgsl/entry_subgroup_id.wgsl"});
-  add_tile(launch, tile);
-  return launch;
+  return with_tile(
+      p, tile,
+      grouped(p, tile.threads(), tile.rows(), matrix_tokens(tile), {"experts/matrix.wgsl"}));
 }
 
 std::string any_refuses(const Problem& p, const DeviceInfo&) {

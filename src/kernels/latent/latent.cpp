@@ -128,11 +128,9 @@ Launch matrix_launch(const Problem& p, const DeviceInfo& device) {
   const MatrixTile& tile = head_tile(p, device);
   Launch launch{
       .constants = {{"THREADS", tile.threads()}, {"HEADS", s.heads}, {"IN", s.in}, {"OUT", s.out}},
-      .sources = {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl", "latent/head_matrix.wgsl",
-                  "wgsl/entry_subgroup_id.wgsl"},
+      .sources = {"latent/head_matrix.wgsl"},
       .grid = {.x = {ceil_div(s.out, tile.rows())}, .y = {1, tile.tokens()}, .z = {s.heads}}};
-  add_tile(launch, tile, p.as<HeadLinear>().transposed);
-  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+  return with_tile(p, tile, std::move(launch), p.as<HeadLinear>().transposed);
 }
 
 Launch any_launch(const Problem& p, const DeviceInfo&) {

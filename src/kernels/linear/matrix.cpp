@@ -19,14 +19,12 @@ std::string refuses(const Problem& p, const DeviceInfo& device, const MatrixTile
 
 Launch matrix(const Problem& p, const MatrixTile& tile) {
   Launch launch{.constants = part_sizes(p, tile.threads()),
-                .sources = {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl", "linear/matrix.wgsl",
-                            "wgsl/entry_subgroup_id.wgsl"},
+                .sources = {"linear/matrix.wgsl"},
                 .grid = {.x = {ceil_div(row_count(p), tile.rows())},
                          .y = {1, tile.tokens()},
                          .z = {part_count(p)}}};
-  add_tile(launch, tile);
   add_ending(launch, p);
-  return with_codec(wide_codec(p.inputs[1]), std::move(launch));
+  return with_tile(p, tile, std::move(launch));
 }
 
 }  // namespace
@@ -37,8 +35,10 @@ std::string tile_refuses(const MatrixTile& tile, const DeviceInfo& device, uint3
   return refuse_workgroup_bytes(bytes, device);
 }
 
-void add_tile(Launch& launch, const MatrixTile& tile, bool by_columns) {
+Launch with_tile(const Problem& p, const MatrixTile& tile, Launch launch, bool by_columns) {
   const uint32_t eights = kMatrixSide * tile.step / 8;
+  launch.sources.insert(launch.sources.begin(), {"wgsl/powers.wgsl", "linear/matrix_tile.wgsl"});
+  launch.sources.emplace_back("wgsl/entry_subgroup_id.wgsl");
   launch.constants.insert(launch.constants.end(),
                           {{"LANES", kMatrixLanes},
                            {"BY_COLUMNS", by_columns ? 1u : 0u},
@@ -54,6 +54,7 @@ void add_tile(Launch& launch, const MatrixTile& tile, bool by_columns) {
                            {"SPREADS_LINES", tile.spreads_lines ? 1u : 0u},
                            {"OWN_X", 2 * tile.tokens() * eights / tile.threads()},
                            {"OWN_W", tile.rows() * eights / tile.threads()}});
+  return with_codec(halves_codec(p.inputs[1]), std::move(launch));
 }
 
 std::string narrow_matrix_refuses(const Problem& p, const DeviceInfo& device) {

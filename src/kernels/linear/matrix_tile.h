@@ -40,6 +40,8 @@ inline constexpr MatrixTile kLargeTile = {.subgroups_t = 2,
 /// CUDA leaves a multiprocessor all of its memory: the results of all subgroups lie there at once,
 /// which saves half the barriers of an ending.
 inline constexpr MatrixTile kLargeCudaTile = {2, 2, 4, 4, 2, 4};
+/// 64 tokens by 128 rows, whose x is read half as often as by kSmallTile.
+inline constexpr MatrixTile kWideCudaTile = {2, 4, 2, 2, 4, 8};
 /// For at most 16, 32 and 64 tokens, as measured on an H100 (docs/history/performance.md). The
 /// first takes more memory than that, for one barrier a step instead of two, which gains more.
 inline constexpr MatrixTile kFewTiles[] = {
@@ -65,7 +67,8 @@ inline const MatrixTile& few_tile(uint32_t lines) {
 /// Why the device does not run it, "" if it does. `more_bytes`: workgroup memory that the kernel
 /// has besides.
 std::string tile_refuses(const MatrixTile& tile, const DeviceInfo& device, uint32_t more_bytes = 0);
-/// Adds the constants of matrix_tile.wgsl. `by_columns`: the matrix is stored transposed.
-void add_tile(Launch& launch, const MatrixTile& tile, bool by_columns = false);
+/// `launch`, whose texts are what matrix_tile.wgsl asks of a kernel, with that text, the tile and
+/// the problem's matrix. `by_columns`: that is stored transposed.
+Launch with_tile(const Problem& p, const MatrixTile& tile, Launch launch, bool by_columns = false);
 
 }  // namespace tokamak

@@ -136,9 +136,9 @@ fn multiply(place: Place, lane: u32, subgroup: u32, scales: Scales) {
       }
       for (var i = 0u; i < OWN_W; i++) {  // unroll
         let to = place_of_w(own_w.x + i * W_ROWS_ON, own_w.y + i * W_COLUMNS_ON);
-        let w = decode8(next_w[d % AHEAD * OWN_W + i]);
-        w_strips[d % DEPTH * ROW_FRAGMENTS + to.x][to.y] = vec4<f16>(w[0] * scales.w);
-        w_strips[d % DEPTH * ROW_FRAGMENTS + to.x][to.z] = vec4<f16>(w[1] * scales.w);
+        let w = halves8(next_w[d % AHEAD * OWN_W + i], scales.w);
+        w_strips[d % DEPTH * ROW_FRAGMENTS + to.x][to.y] = w[0];
+        w_strips[d % DEPTH * ROW_FRAGMENTS + to.x][to.z] = w[1];
       }
       let next = start + (d + AHEAD) * STEP;
       for (var i = 0u; i < OWN_X; i++) {  // unroll

@@ -135,6 +135,28 @@ WeightCodec wide_codec(const TensorDesc& matrix) {
       .constants = {}};
 }
 
+namespace {
+
+/// The text that makes them. Products w = s v(q) of two numbers of f16 are computed in f16, which
+/// gives the same bits as f32.
+std::string_view halves_source(DType dtype) {
+  if (!is_packed(dtype)) return "floats";
+  const WeightFormat& format = weight_format(dtype);
+  if (format.levels == &kE2m1Levels && format.scale == ScaleType::kE8M0) return "e2m1";
+  const bool is_symmetric = format.code == Code::kInteger && format.offset == Offset::kMiddle &&
+                            format.scale == ScaleType::kF16;
+  if (is_symmetric && format.bits == 4) return "4bit";
+  return is_symmetric && format.bits == 8 ? "8bit" : "affine";
+}
+
+}  // namespace
+
+WeightCodec halves_codec(const TensorDesc& matrix) {
+  WeightCodec codec = wide_codec(matrix);
+  codec.sources.push_back(fmt::format("quant/halves_{}.wgsl", halves_source(matrix.dtype)));
+  return codec;
+}
+
 WeightCodec native_f16_codec(const TensorDesc& matrix) {
   TOK_CHECK(matrix.dtype == DType::kF16);
   return {.sources = {"quant/f16_native.wgsl", "quant/weights8.wgsl"}, .constants = {}};

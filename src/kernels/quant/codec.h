@@ -36,6 +36,11 @@ struct WeightCodec {
 /// Eight neighbouring weights per load. REQUIRES: [rows, columns] with columns a multiple of 8.
 WeightCodec wide_codec(const TensorDesc& matrix);
 
+/// For products in f16, on devices with that feature: the texts have, besides,
+///   halves8(eight: Stored8, factor: f32) -> array<vec4<f16>, 2>     decode8() times a power of two
+/// REQUIRES: as wide_codec().
+WeightCodec halves_codec(const TensorDesc& matrix);
+
 /// f16 weights loaded as such, for devices with the f16 feature. REQUIRES: as wide_codec(); f16.
 WeightCodec native_f16_codec(const TensorDesc& matrix);
 
