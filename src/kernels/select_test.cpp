@@ -56,6 +56,26 @@ TEST(Select, TakesTheFirstThatFitsAndSaysWhyOthersDoNot) {
             "linear.wgsl.matmul_f16: is for f16 weights, these are bf16");
 }
 
+TEST(Select, FewLongRowsOfSeveralTokensAreNoTiles) {
+  const Op op = Linear{};
+  DeviceInfo device = plain_webgpu();
+  device.size.multiprocessors = 132;
+  const auto name = [&](Dim rows, Dim columns, uint32_t tokens) {
+    Problem problem = ordinary(op, tokens);
+    problem.inputs[0].shape[1] = columns;
+    problem.inputs[1] = tensor({rows, columns}, DType::kBF16);
+    problem.outputs[0].shape[1] = rows;
+    return select_variant(problem, device)->variant->name;
+  };
+  for (const uint32_t tokens : {2u, 64u})
+    EXPECT_EQ(name(128, 2048, tokens), "linear.wgsl.row_pair");
+  EXPECT_NE(name(128, 2048, 65), "linear.wgsl.row_pair");
+  EXPECT_NE(name(128, 1016, 64), "linear.wgsl.row_pair");
+  EXPECT_NE(name(4096, 2048, 64), "linear.wgsl.row_pair");
+  device.size.multiprocessors = 8;
+  EXPECT_NE(name(128, 2048, 64), "linear.wgsl.row_pair");
+}
+
 TEST(Select, AProcessorHasKernelsOfItsOwn) {
   const Op op = Linear{};
   DeviceInfo device = plain_webgpu();

@@ -483,6 +483,7 @@ std::vector<SelfTestCase> make_cases() {
   }
   for (const DType dtype : {DType::kBF16, DType::kQ4_0})
     add_products_of(all, dtype, 544, kSmallBatchSteps);
+  add_products_of(all, DType::kBF16, 1024, kSmallBatchSteps, 6);
   add_products_of_many_tokens(all);
   return all;
 }

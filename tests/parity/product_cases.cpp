@@ -111,6 +111,7 @@ std::vector<Case> linear_cases() {
   add_small_batch(all, "linear", every_text(), 1, 67, kSum, make);
   add_tall_products(all, "linear", kSum, make);
   add_long_products(all, "linear", kSum, make);
+  add_product(all, "linear", DType::kBF16, {1024, 3}, kSmallBatchSteps, kSum, make);
   // Values that no f16 holds, and more of both sizes than a tile has.
   for (const Steps& steps : {kOneByOne, kChunks}) {
     CaseBuilder large(fmt::format("linear f32 150x200 of large values {}", label(steps)));

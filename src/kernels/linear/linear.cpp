@@ -5,6 +5,7 @@
 #include "kernels/linear/fused_linear.h"
 #include "kernels/linear/gated_ffn.h"
 #include "kernels/linear/matrix.h"
+#include "kernels/linear/matrix_tile.h"
 #include "kernels/linear/matvec.h"
 #include "kernels/linear/product.h"
 #include "kernels/linear/small_batch.h"
@@ -223,6 +224,22 @@ Launch any(const Problem& p, const DeviceInfo&) {
   return with_codec(single_codec(p.inputs[1]), std::move(launch));
 }
 
+/// Products of so few rows that tiles would leave nearly all of the device idle while they walk
+/// along many columns, for so few tokens that each may read the matrix: the scores of experts.
+std::string row_pair_refuses(const Problem& p, const DeviceInfo& device) {
+  constexpr uint32_t kMaxTokens = 64, kMinColumns = 1024;
+  if (!per_token(p) || p.max_tokens > kMaxTokens) {
+    return fmt::format("is for 2 to {} tokens", kMaxTokens);
+  }
+  if (in_size(p) < kMinColumns) return fmt::format("is for {} columns or more", kMinColumns);
+  const uint32_t tiles = ceil_div(row_count(p), kSmallTile.rows());
+  if (8 * tiles > device.size.groups(1)) return fmt::format("{} tiles are busy enough", tiles);
+  return any_refuses(p, device);
+}
+
+/// A way that linear alone has, before those of all three ops.
+constexpr Way kRowPair[] = {{"row_pair", 0, row_pair_refuses, any}};
+
 /// For each of the three ops, in the order of preference, after those for one token.
 constexpr Way kWays[] = {
     {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
@@ -246,6 +263,7 @@ template <typename T>
 void add_family(std::vector<KernelVariant>& all, void (*reference)(const CpuCall&)) {
   static const std::string cpu = fmt::format("{}.cpu", T::kName);
   add_ways<T>(all, matvec_ways());
+  if constexpr (std::is_same_v<T, Linear>) add_ways<T>(all, kRowPair);
   add_ways<T>(all, kWays);
   all.push_back({cpu, op_index<T>(), BackendKind::kCpu, 0, nullptr, nullptr, reference, 0});
 }
