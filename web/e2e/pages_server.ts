@@ -85,6 +85,7 @@ function fileOf(url: string): string {
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
   const [, name = "", file = ""] = /^\/(hearing|speaking)\/(.*)$/.exec(path) ?? [];
   if (name) return join(DATA, file === "tokenizer.json" ? TOKENIZER : `${WITH_TOKENIZER[name]}/${file}`);
+  if (path.startsWith("/next/")) return join(SITE, path.slice(6)); // as another version of the site
   if (path.startsWith("/data/")) return join(DATA, path.slice(6));
   if (path.startsWith("/large/")) return join(LARGE, path.slice(7));
   if (path.startsWith("/talkative/")) return join(TALKATIVE, path.slice(11));
