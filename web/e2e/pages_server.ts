@@ -77,6 +77,8 @@ export interface PagesServer {
   readonly answers: { path: string; bytes: number }[];
   /** Texts in place of files; null: there is no such file any more. */
   readonly changed: Map<string, string | null>;
+  /** The bodies that pages have posted. */
+  readonly posted: string[];
   close(): void;
 }
 
@@ -99,7 +101,13 @@ export async function serve(): Promise<PagesServer> {
   writeTalkative();
   const answers: PagesServer["answers"] = [];
   const changed: PagesServer["changed"] = new Map();
+  const posted: string[] = [];
   const server = createServer((request, response) => {
+    if (request.method === "POST") {
+      let body = "";
+      request.setEncoding("utf8").on("data", (part: string) => (body += part)).on("end", () => posted.push(body) && response.writeHead(204).end());
+      return;
+    }
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     const other = changed.get(pathname);
     if (other !== undefined) {
@@ -136,6 +144,7 @@ export async function serve(): Promise<PagesServer> {
     address: `http://127.0.0.1:${port}/`,
     answers,
     changed,
+    posted,
     close: () => {
       server.closeAllConnections();
       server.close();
