@@ -5,7 +5,7 @@ import { expect, test } from "./pages.ts";
 /** A page; what shows that it is done; the most bytes and requests, the built-in model of 18.1 MB and the module with them. */
 const PAGES = [
   { file: "index.html?selfTest=0#p=Once+upon+a+time&s=7&n=24", done: "#story-status", text: "24 tokens", bytes: 22.2e6, requests: 40 },
-  { file: "chat.html?selfTest=0", done: "#model-status", text: "on the processor", bytes: 22.2e6, requests: 40 },
+  { file: "chat.html?selfTest=0", done: "#engine .state", text: "ready", bytes: 22.2e6, requests: 40 },
   { file: "docs.html", done: "h1", text: "Docs", bytes: 0.15e6, requests: 15 },
 ];
 
