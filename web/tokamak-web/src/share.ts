@@ -2,7 +2,7 @@
 // BroadcastChannel (share_hub.ts). The others wait for the lock: it is free when the tab that had it has gone, in whichever way, and the
 // next one opens the model again. Docs: docs/decisions/0126-one-engine-for-several-tabs.md.
 import type { WorkerLike } from "./connection.ts";
-import { type ErrorData, type TokamakError, errorData, errorFrom, isMoved, movedError } from "./errors.ts";
+import { type ErrorData, type TokamakError, errorData, errorFrom, movedError } from "./errors.ts";
 import type { ToPage, ToWorker } from "./protocol.ts";
 import { Hub } from "./share_hub.ts";
 import { Line } from "./share_line.ts";
@@ -139,9 +139,7 @@ export class Share {
     if (message.kind === "closing") this.#isClosing = true;
     if (message.kind === "stopped") {
       this.#found = null;
-      const error = errorFrom(message.error);
-      if (isMoved(error)) this.#gone(error);
-      else this.#line?.stopped(error);
+      this.#line?.stopped(errorFrom(message.error));
     }
   }
 
@@ -173,9 +171,7 @@ export class Share {
   }
 
   #foundHub({ hub: name, since }: Extract<Across, { kind: "hub" }>): void {
-    if (this.#release && (this.#hub === null || since <= this.#since)) return;
-    if (this.#release) return this.#deposed(); // while it was suspended
-    if (this.#found !== null && since < this.#since) return;
+    if (this.#release || (this.#found !== null && since < this.#since)) return; // of a tab that was suspended, and does not know
     const before = this.#found;
     this.#found = name;
     this.#since = since;

@@ -1,7 +1,7 @@
 // The owner's side of an engine that several tabs share: one Worker, and the calls of every tab with a number of their own. The model
 // is opened once, whoever asks for it first.
 import { type WorkerLike, stopOf } from "./connection.ts";
-import { type ErrorData, TokamakError, errorFrom, movedError } from "./errors.ts";
+import { type ErrorData, TokamakError, errorFrom } from "./errors.ts";
 import type { Part, ToPage, ToWorker } from "./protocol.ts";
 
 /** A tab as the hub knows it. */
@@ -66,7 +66,7 @@ export class Hub {
   /** Ends the calls of a tab that has gone. */
   leave(tab: string): void {
     if (!this.#members.delete(tab) || this.#isOver) return;
-    this.#leaveOpening(({ tab: own }) => own === tab);
+    this.#dropAsker(({ tab: own }) => own === tab);
     for (const [id, route] of this.#routes) {
       if (route.tab === tab) this.#worker.postMessage({ kind: "cancel", id });
     }
@@ -121,7 +121,7 @@ export class Hub {
     if (message.kind === "cancel" && this.#opening?.askers.some(isOf)) {
       this.#members.get(tab)?.post({ kind: "error", id: message.id, error: LEFT });
       this.#members.delete(tab);
-      this.#leaveOpening(isOf);
+      this.#dropAsker(isOf);
       this.#count();
       return;
     }
@@ -130,12 +130,9 @@ export class Hub {
     }
   }
 
-  /** Ends the Worker where nobody waits for the opening any more: a tab that has just come begins with another one. */
-  #leaveOpening(isOf: (route: Route) => boolean): void {
-    const opening = this.#opening;
-    if (!opening) return;
-    opening.askers = opening.askers.filter((route) => !isOf(route));
-    if (opening.askers.length === 0) this.#stopped(movedError("The tab that was opening the model has stopped doing so."));
+  /** Leaves the opening to the others: without any the Worker ends with the hub. */
+  #dropAsker(isOf: (route: Route) => boolean): void {
+    if (this.#opening) this.#opening.askers = this.#opening.askers.filter((route) => !isOf(route));
   }
 
   #received(message: ToPage): void {

@@ -161,6 +161,36 @@ test("an opening that is stopped, or whose tab is closed, goes on for those who 
   expect(alive(workers)).toBe(1);
 });
 
+test("the tab that opens the model is closed meanwhile: who waits for it opens it", async () => {
+  const { workers, begun, end } = browserOver(() => ({ ...writer(bySeed), open: () => new Promise(() => {}) }), () => writer(bySeed));
+  const first = await begun();
+  const others = [await begun(), await begun()];
+  await soon(20);
+  end(first.tab, false);
+  for (const { facts } of others) expect((await facts).model).toEqual(FACTS.model);
+  expect([workers.length, alive(workers)]).toEqual([2, 1]);
+});
+
+test("a text outlives every tab that is closed, and ends with its own", async () => {
+  const { workers, opened, end } = browserOver(() => writer(bySeed));
+  const [first, second, third] = [await opened(), await opened(), await opened()];
+  const run = third.engine.generate("a", { maxTokens: 150 });
+  const until = (tokens: number) => vi.waitFor(() => expect(third.engine.store.getSnapshot().tokens).toBeGreaterThan(tokens));
+  await until(5);
+  end(first.tab, true);
+  await until(40);
+  end(second.tab, true);
+  const result = await run.result;
+  expect(result.ids).toEqual(expected(result, 150));
+  expect([workers.length, third.share.isOwner]).toEqual([3, true]);
+  const fourth = await opened();
+  void fourth.engine.generate("b", { maxTokens: 100_000 }).result.catch(() => undefined);
+  await vi.waitFor(() => expect(fourth.engine.store.getSnapshot().tokens).toBeGreaterThan(2));
+  end(fourth.tab, false);
+  await vi.waitFor(() => expect(workers[2]!.toWorker.some(({ kind }) => kind === "cancel")).toBe(true));
+  expect(third.engine.store.getSnapshot().tabs).toBe(1);
+});
+
 test("an opening that nobody wants any more leaves nothing", async () => {
   const { browser, workers, begun, opened } = browserOver(() => ({ ...writer(bySeed), open: () => new Promise(() => {}) }), () => writer(bySeed));
   const first = await begun();
