@@ -117,3 +117,25 @@ test("a browser without Web Locks has an engine for each tab", async ({ context,
   await ask(first, "Hello", 5);
   await expect(first.locator(".compose .status")).toContainText("5 tokens");
 });
+
+test("the package: images and OpenAI's calls reach the Worker of another tab", async ({ context, server }) => {
+  const answers = async () => {
+    const page = await context.newPage();
+    await page.goto(`${server.address}tiny/config.json`);
+    return page.evaluate(async (address) => {
+      const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+      const engine = await open(`${address}data/vision/qwen3_5_vl_images/`, { backend: "cpu", share: true, selfTest: false });
+      const file = await (await fetch(`${address}data/images/shapes.png`)).blob();
+      const ids: number[][] = [];
+      for (const image of [file, await createImageBitmap(file)]) {
+        const run = engine.chat([{ role: "user", content: [{ type: "image", image }, { type: "text", text: "What is it?" }] }], { maxTokens: 8, temperature: 0 });
+        ids.push((await run.result).ids);
+      }
+      const { status } = await engine.exchange({ method: "POST", path: "/v1/completions", body: JSON.stringify({ prompt: "Hi", max_tokens: 4 }) });
+      return { tabs: engine.store.getSnapshot().tabs, ids, status };
+    }, server.address);
+  };
+  const first = await answers();
+  expect(await answers()).toEqual({ ...first, tabs: 2 });
+  expect(first).toMatchObject({ tabs: 1, status: 200, ids: [first.ids[1], first.ids[0]] });
+});
