@@ -77,6 +77,8 @@ export interface PagesServer {
   readonly answers: { path: string; bytes: number }[];
   /** Texts in place of files; null: there is no such file any more. */
   readonly changed: Map<string, string | null>;
+  /** The bodies that pages have posted. */
+  readonly posted: string[];
   close(): void;
 }
 
@@ -85,6 +87,7 @@ function fileOf(url: string): string {
   if (path.startsWith("/tiny/")) return join(DATA, TINY[path.slice(6)] ?? "none");
   const [, name = "", file = ""] = /^\/(hearing|speaking)\/(.*)$/.exec(path) ?? [];
   if (name) return join(DATA, file === "tokenizer.json" ? TOKENIZER : `${WITH_TOKENIZER[name]}/${file}`);
+  if (path.startsWith("/next/")) return join(SITE, path.slice(6)); // as another version of the site
   if (path.startsWith("/data/")) return join(DATA, path.slice(6));
   if (path.startsWith("/large/")) return join(LARGE, path.slice(7));
   if (path.startsWith("/talkative/")) return join(TALKATIVE, path.slice(11));
@@ -98,7 +101,13 @@ export async function serve(): Promise<PagesServer> {
   writeTalkative();
   const answers: PagesServer["answers"] = [];
   const changed: PagesServer["changed"] = new Map();
+  const posted: string[] = [];
   const server = createServer((request, response) => {
+    if (request.method === "POST") {
+      let body = "";
+      request.setEncoding("utf8").on("data", (part: string) => (body += part)).on("end", () => posted.push(body) && response.writeHead(204).end());
+      return;
+    }
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     const other = changed.get(pathname);
     if (other !== undefined) {
@@ -135,6 +144,7 @@ export async function serve(): Promise<PagesServer> {
     address: `http://127.0.0.1:${port}/`,
     answers,
     changed,
+    posted,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -36,14 +36,15 @@ export function stateText({ status, lost, lastResult }: EngineState, speed: numb
 const line = (): HTMLElement | null => document.getElementById("engine");
 let forget = (): void => undefined;
 
-function draw(name: string, place: string, state: string, isBusy: boolean): void {
+function draw(name: string, place: string, state: string, isBusy: boolean, tabs = 1): void {
   const element = line();
   if (!element) return;
   element.toggleAttribute("data-busy", isBusy);
   // A phone has room for the speed alone.
   const [, word = "", speed = state] = /^(ready, )(.*)$/.exec(state) ?? [];
-  element.title = `${name}${place && ` on ${place}`}: ${state}`;
-  element.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, name), place && h("span", { class: "place" }, `on ${place}`), h("span", { class: "state" }, word && h("span", { class: "word" }, word), speed));
+  const shared = tabs > 1 ? `${tabs} tabs` : "";
+  element.title = `${name}${place && ` on ${place}`}${shared && `, in ${shared}`}: ${state}`;
+  element.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, name), place && h("span", { class: "place" }, `on ${place}`), shared && h("span", { class: "tabs" }, shared), h("span", { class: "state" }, word && h("span", { class: "word" }, word), speed));
 }
 
 /** A model is being opened; `share` of that is there. */
@@ -76,7 +77,7 @@ export function showEngine({ adapter, model: { name }, store }: Engine): void {
     const at = performance.now();
     const isBusy = state.status === "busy";
     counts = isBusy ? [...counts.filter((one) => at - one.at <= SPEED_MS), { at, tokens: state.tokens }] : [];
-    draw(name, place, stateText(state, speedOf(counts)), isBusy);
+    draw(name, place, stateText(state, speedOf(counts)), isBusy, state.tabs);
     if (isBusy) later();
   };
   const later = () => (timer ??= setTimeout(drawNow, DRAW_MS));

@@ -101,7 +101,7 @@ export function glass(engine: Engine): Glass {
   async function drawTimes(place: Place): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 150));
     if (current !== place) return;
-    const asked = { tokens: 1, depth: place.depth, repetitions: 3, page: true };
+    const asked = { sequences: 1, depth: place.depth, repetitions: 3, page: true };
     const known = profiles.get(place.depth) ?? engine.profile(asked);
     profiles.set(place.depth, known);
     const found = await known;

@@ -1,6 +1,6 @@
 // The model that the pages of this document have in common. One panel opens it, on whichever page is shown; who goes from one page
 // to the next finds it open, with what its cache has.
-import { type Engine, type Look, type Source, look, open } from "tokamak-web";
+import { type Engine, type Look, type OpenOptions, type Source, look, open } from "tokamak-web";
 import { BUILTIN } from "./asked.ts";
 import { showEngine, showLook, showNone, showOpening } from "./engine_line.ts";
 import { type Extras, type Opener, opener } from "./opener.ts";
@@ -67,6 +67,8 @@ function opened(own: Look, name: string): void {
   const { source, isEngine } = begun!;
   model = { own, name, source, isEngine };
   showLine();
+  // Its opening anew is shown as any opening is.
+  if (isEngine) (own as Engine).on("reopened", () => model?.own === own && showLine());
   if (shown) nameInAddress();
   if (!isEngine) closedFor(joined.filter(({ needsEngine }) => needsEngine)); // the one before has made room
   for (const one of joined) if (one === shown || one.member.isEager) give(one);
@@ -86,11 +88,16 @@ function closed(): void {
   closedFor(joined);
 }
 
+/** Texts of all tabs that are generated side by side, and the positions that they share: as many as one text would have. */
+const SEQUENCES = 4;
+const CACHE_TOKENS = 4096;
+const forAllTabs = ({ context = 0 }: OpenOptions): OpenOptions => ({ share: true, sequences: SEQUENCES, cacheTokens: Math.max(CACHE_TOKENS, context) });
+
 function made(): Opener {
   return opener<Look>(
     (source, options) => {
       begun = { source, isEngine: shown?.needsEngine ?? true };
-      return begun.isEngine ? open(source, options) : look(source, options);
+      return begun.isEngine ? open(source, { ...options, ...forAllTabs(options) }) : look(source, options);
     },
     opened,
     {

@@ -16,8 +16,9 @@ export const withoutGpu = {
   /** The line for a model that runs on the processor though nobody has asked for that. */
   opened({ backend }: Adapter, asked: OpenOptions): HTMLElement[] {
     if (backend !== "cpu" || asked.backend !== undefined) return [];
-    const tried = "gpu" in navigator ? [" ", h("a", { href: addressWith("webgpu") }, "Try WebGPU all the same"), " (a software driver is slower than the processor); "] : [" See "];
-    return [h("p", { class: "hint" }, "This browser has no GPU for the model, so it runs on the processor: right, but slower.", ...tried, guide(), ".")];
+    const tried = "gpu" in navigator ? [h("a", { href: addressWith("webgpu") }, "Try WebGPU all the same"), " (a software driver is slower than the processor); "] : ["See "];
+    // Folded, since it comes when the page is read already and moves what is below.
+    return [h("details", { class: "hint" }, h("summary", {}, "This browser has no GPU for the model, so it runs on the processor."), h("p", {}, "What comes is right, but slower. ", ...tried, guide(), "."))];
   },
   /** The way out for who has asked for WebGPU in vain. */
   failed(error: unknown, asked: OpenOptions): HTMLElement[] {

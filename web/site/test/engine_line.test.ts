@@ -3,7 +3,7 @@ import type { EngineState, Generation } from "tokamak-web";
 import { expect, test } from "vitest";
 import { speedOf, stateText } from "../src/engine_line.ts";
 
-const state = (more: Partial<EngineState>): EngineState => ({ status: "ready", runs: 0, tokens: 0, lost: false, ...more });
+const state = (more: Partial<EngineState>): EngineState => ({ status: "ready", runs: 0, tokens: 0, lost: false, tabs: 1, ...more });
 
 test("the speed is that of the last two seconds", () => {
   expect(speedOf([])).toBe(0);

@@ -79,6 +79,12 @@ export interface OpenOptions {
   wasm?: URL | string;
   /** How the module waits; what the browser has unless given. */
   wait?: "jspi" | "asyncify";
+  /**
+   * Whether tabs of this origin that open the same model with the same options have one engine together. The first one runs it; where that tab is
+   * closed another one opens the model again, and texts go on. `sequences` says how many texts are generated side by side. A model of files,
+   * and a browser without Web Locks, has an engine for each tab.
+   */
+  share?: boolean;
   onProgress?(progress: Progress): void;
   onNotice?(text: string): void;
   /** Takes the findings of `check`, before anything is downloaded; false ends the opening with the code `cancelled`. */
@@ -199,6 +205,8 @@ export interface EngineState {
   tokens: number;
   /** Whether the device is lost at the moment. */
   lost: boolean;
+  /** Tabs that have the engine together, with this one. */
+  tabs: number;
   lastResult?: Generation;
   lastNotice?: string;
 }

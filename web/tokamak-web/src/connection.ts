@@ -1,7 +1,7 @@
 // The page's side of the protocol: calls with a number each, and what answers them. A Worker that has
 // stopped is replaced, and the calls that were under way are made again.
 import type { EngineEvent } from "./api.ts";
-import { TokamakError, errorFrom } from "./errors.ts";
+import { TokamakError, errorFrom, isMoved } from "./errors.ts";
 import type { StoredModel } from "./models/types.ts";
 import type { Call, Part, ToPage, ToWorker } from "./protocol.ts";
 
@@ -10,7 +10,7 @@ export interface WorkerLike {
   postMessage(message: ToWorker): void;
   terminate(): void;
   addEventListener(type: "message", listener: (event: { data: ToPage }) => void): void;
-  addEventListener(type: "error", listener: (event: { message?: string }) => void): void;
+  addEventListener(type: "error", listener: (event: { message?: string; error?: unknown }) => void): void;
   addEventListener(type: "messageerror", listener: () => void): void;
 }
 
@@ -20,6 +20,8 @@ export interface Listener {
   evict(models: StoredModel[]): boolean | Promise<boolean>;
   /** The Worker or its module has stopped for good: every call fails from now on. */
   crashed(error: TokamakError): void;
+  /** The number of tabs that have the Worker together. */
+  tabs(tabs: number): void;
 }
 
 interface Waiting {
@@ -49,8 +51,16 @@ export interface Opening {
 /** Opens the model in a new Worker after this error; null: it has stopped for good. */
 export type Recover = (error: TokamakError) => Opening | null;
 
+/** The error of a Worker of that script which has stopped; without a message it has not started. */
+export function stopOf(script: string, message?: string): TokamakError {
+  const notStarted = `The Worker does not start: ${script} cannot be loaded. Where a bundler copies no files give \`worker\` and \`wasm\` as URLs (README, "What it needs").`;
+  return new TokamakError("crashed", message ? `The Worker has stopped: ${message}.` : notStarted);
+}
+
 export class Connection {
   listener: Partial<Listener> = {};
+  /** Tabs that have the Worker together. */
+  tabs = 1;
   /** Without it the first stop is the end. */
   recover: Recover = () => null;
   readonly #start: () => WorkerLike;
@@ -124,15 +134,11 @@ export class Connection {
   #attach(worker: WorkerLike): WorkerLike {
     // A Worker that was replaced may have left messages.
     const isThis = () => worker === this.#worker;
-    const crash = (message: string) => isThis() && this.#stopped(new TokamakError("crashed", message));
+    const crash = (error: TokamakError) => isThis() && this.#stopped(error);
     worker.addEventListener("message", ({ data }) => isThis() && this.#receive(data));
-    worker.addEventListener("error", ({ message }) => crash(message ? `The Worker has stopped: ${message}.` : this.#notStarted()));
-    worker.addEventListener("messageerror", () => crash("A message of the Worker's cannot be read."));
+    worker.addEventListener("error", ({ message, error }) => crash(error instanceof TokamakError ? error : stopOf(this.#script, message)));
+    worker.addEventListener("messageerror", () => crash(new TokamakError("crashed", "A message of the Worker's cannot be read.")));
     return worker;
-  }
-
-  #notStarted(): string {
-    return `The Worker does not start: ${this.#script} cannot be loaded. Where a bundler copies no files give \`worker\` and \`wasm\` as URLs (README, "What it needs").`;
   }
 
   #post(id: number, { call, isCancelled }: Waiting): void {
@@ -156,7 +162,7 @@ export class Connection {
   async #restart(opening: Opening, cause: TokamakError): Promise<void> {
     this.#worker.terminate();
     for (const [id, one] of this.#waiting) {
-      if (!one.isRepeated && one.again()) one.isRepeated = true;
+      if (!one.isRepeated && one.again()) one.isRepeated = !isMoved(cause);
       else this.#take(id)?.reject(cause);
     }
     this.listener.event?.("stopped", cause.message);
@@ -189,6 +195,10 @@ export class Connection {
         break;
       case "event":
         this.listener.event?.(message.event, message.text);
+        break;
+      case "tabs":
+        this.tabs = message.tabs;
+        this.listener.tabs?.(message.tabs);
         break;
       case "evict":
         void this.#evict(message.question, message.models);

@@ -78,7 +78,7 @@ export class WorkerEngine implements Engine {
     this.loadTimes = facts.loadTimes;
     this.pipelines = facts.pipelines;
     this.soundRate = facts.soundRate ?? 0;
-    this.store = new Store<EngineState>({ status: "ready", runs: 0, tokens: 0, lost: false });
+    this.store = new Store<EngineState>({ status: "ready", runs: 0, tokens: 0, lost: false, tabs: connection.tabs });
     this.#connection = connection;
     this.#attempt = attempt;
     const { event, ...others } = connection.listener;
@@ -89,6 +89,7 @@ export class WorkerEngine implements Engine {
         this.#tell(name, text);
       },
       crashed: () => this.store.set({ status: "crashed", runs: 0 }),
+      tabs: (tabs) => this.store.set({ tabs }),
     };
   }
 

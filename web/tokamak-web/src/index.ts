@@ -2,10 +2,11 @@
 import type { Check, Engine, Look, LookOptions, OpenOptions } from "./api.ts";
 import { Connection, type Opening } from "./connection.ts";
 import { type Facts, WorkerEngine } from "./engine.ts";
-import { TokamakError } from "./errors.ts";
+import { TokamakError, isMoved } from "./errors.ts";
 import type { PostedSource, Source } from "./models/types.ts";
 import { checkNames } from "./options.ts";
 import type { OpenCall, PostedOptions } from "./protocol.ts";
+import { Share, type ShareHost } from "./share.ts";
 import { type SubmitLadder, submitLadder } from "./submit_ladder.ts";
 import { isWorker, scriptOf, workerOf } from "./start_worker.ts";
 
@@ -69,9 +70,9 @@ interface Start {
   opening: Opening;
 }
 
-function start(kind: OpenCall["kind"], source: Source, options: LookOptions): Start {
+function start(kind: OpenCall["kind"], source: Source, options: LookOptions, share?: Share): Start {
   checkNames(options);
-  const { signal, worker, wasm, codec, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
+  const { signal, worker, wasm, codec, share: _share, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
   const values: PostedOptions = { ...rest, ...modules(wasm), ...(codec !== undefined && { codec: posted(codec) }) };
   const opening: Opening = {
     call: { kind, source: posted(source), options: values },
@@ -79,7 +80,7 @@ function start(kind: OpenCall["kind"], source: Source, options: LookOptions): St
       if (part.kind === "progress") onProgress?.(part.progress);
     },
   };
-  const connection = new Connection(() => workerOf(worker), scriptOf(worker));
+  const connection = new Connection(() => share?.start() ?? workerOf(worker), scriptOf(worker));
   connection.listener = {
     event: (name, text) => {
       if (name === "notice") onNotice?.(text);
@@ -98,7 +99,9 @@ function start(kind: OpenCall["kind"], source: Source, options: LookOptions): St
 function keepUp(connection: Connection, opening: Opening, { worker }: OpenOptions, ladder?: SubmitLadder): void {
   if (isWorker(worker)) return;
   const stops: number[] = [];
-  connection.recover = ({ code }) => {
+  connection.recover = (error) => {
+    if (isMoved(error)) return opening;
+    const { code } = error;
     const now = performance.now();
     stops.push(now);
     if (stops.filter((at) => at > now - STOPS_MS).length > MOST_STOPS) return null;
@@ -141,6 +144,27 @@ export async function look(source: Source, options: LookOptions = {}): Promise<L
   return new WorkerEngine(connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
 }
 
+/** The parts of the browser by which tabs share an engine; undefined where it lacks one of them. */
+function shareHost(): ShareHost | undefined {
+  const { navigator, BroadcastChannel: Channel } = globalThis;
+  if (!navigator?.locks || typeof Channel === "undefined") return undefined;
+  return { locks: navigator.locks, channel: (name) => new Channel(name), page: globalThis.document && globalThis, now: () => Date.now() };
+}
+
+/** The name of the engine that tabs have together: version, model and options. Undefined where each has its own. */
+function shareName(source: Source, options: OpenOptions): string | undefined {
+  const { share, worker, wasm, alter, codec, token: _, signal: _signal, onProgress, onNotice, onCheck, onEvict, ...rest } = options;
+  const from = posted(source);
+  if (!share || isWorker(worker) || alter || typeof from !== "string" || (codec !== undefined && typeof posted(codec) !== "string")) return undefined;
+  const given = Object.entries({ ...rest, codec: codec && posted(codec) }).filter(([, value]) => value !== undefined);
+  return `tokamak:engine ${JSON.stringify([import.meta.url, scriptOf(worker), modules(wasm).wasm, from, given.sort()])}`;
+}
+
+/** Takes part in the engine of that name; undefined where the browser refuses. */
+function entered(name: string, { worker }: OpenOptions, host: ShareHost): Promise<Share | undefined> {
+  return Share.enter(name, () => workerOf(worker), scriptOf(worker), host).catch(() => undefined);
+}
+
 /** Has the page look at what the model takes, if it wants to; a Worker that it made is for the model itself. */
 async function agree(source: Source, { onCheck, onProgress: _, worker, ...plain }: OpenOptions): Promise<void> {
   if (!onCheck) return;
@@ -153,16 +177,24 @@ async function agree(source: Source, { onCheck, onProgress: _, worker, ...plain 
  * the visitor's. Fails with a TokamakError; an aborted signal makes that `cancelled`.
  */
 export async function open(source: Source, options: OpenOptions = {}): Promise<Engine> {
-  await agree(source, options);
+  checkNames(options);
+  const host = shareHost();
+  const name = host && shareName(source, options);
+  // Another tab's engine takes nothing more of this device.
+  if (!name || !(await Share.exists(name, host).catch(() => false))) await agree(source, options);
   const ladder = await climb(options);
   const submitDispatches = ladder?.dispatches;
-  const survived = ladder?.attempt();
+  const share = name ? await entered(name, options, host) : undefined;
+  /** A tab without the Worker cannot end by what happens in it. */
+  const attempt = () => (share && !share.isOwner ? undefined : ladder?.attempt());
+  const survived = attempt();
   try {
-    const { connection, result, opening } = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) });
+    const { connection, result, opening } = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) }, share);
     const facts = (await result) as Facts;
     keepUp(connection, opening, options, ladder);
-    return new WorkerEngine(connection, facts, () => ladder?.attempt());
+    return new WorkerEngine(connection, facts, attempt);
   } catch (error) {
+    share?.end();
     if (error instanceof TokamakError && error.code === "device-lost") ladder?.lower();
     throw error;
   } finally {

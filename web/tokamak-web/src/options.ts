@@ -5,7 +5,7 @@ import { TokamakError } from "./errors.ts";
 const KNOWN: Record<keyof LookOptions, true> = {
   backend: true, context: true, kv: true, sequences: true, quantize: true, pooling: true, codec: true, megapixels: true, memory: true,
   chunk: true, cache: true, cacheTokens: true, selfTest: true, alter: true, defaultLimits: true, submitDispatches: true, f16: true, subgroups: true, token: true,
-  endpoint: true, signal: true, worker: true, wasm: true, wait: true, onProgress: true, onNotice: true, onCheck: true, onEvict: true,
+  endpoint: true, signal: true, worker: true, wasm: true, wait: true, share: true, onProgress: true, onNotice: true, onCheck: true, onEvict: true,
   device: true,
 };
 

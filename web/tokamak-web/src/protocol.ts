@@ -7,7 +7,7 @@ import type { PostedSource, StoredModel } from "./models/types.ts";
 /** The options of `open` that can be posted. */
 export type PostedOptions = Omit<
   LookOptions,
-  "signal" | "worker" | "wasm" | "codec" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
+  "signal" | "worker" | "wasm" | "codec" | "share" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
 > & {
   codec?: PostedSource;
   wasm: string;
@@ -96,7 +96,9 @@ export type ToPage =
   | { kind: "result"; id: number; result: unknown }
   | { kind: "error"; id: number; error: ErrorData }
   | { kind: "event"; event: "notice" | "lost" | "restored"; text: string }
-  | { kind: "evict"; question: number; models: StoredModel[] };
+  | { kind: "evict"; question: number; models: StoredModel[] }
+  /** How many tabs have the Worker, where they share one. */
+  | { kind: "tabs"; tabs: number };
 
 /** A text's end; its text and ids have come in pieces. */
 export type Ending = Omit<Generation, "text" | "ids">;

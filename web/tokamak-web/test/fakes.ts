@@ -1,6 +1,7 @@
 // The stand-ins for the module and for the Worker.
-import type { ToPage, ToWorker } from "../src/protocol.ts";
-import { Connection, type WorkerLike } from "../src/connection.ts";
+import type { StepReply, ToPage, ToWorker } from "../src/protocol.ts";
+import { Connection, type Opening, type WorkerLike } from "../src/connection.ts";
+import { TokamakError } from "../src/errors.ts";
 import { Memory, utf8 } from "../src/host/memory.ts";
 import { Files } from "../src/host/file.ts";
 import { Sql } from "../src/host/sql.ts";
@@ -172,3 +173,45 @@ export function moduleOver(
 }
 
 export const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** The call that opens a fake model. */
+export const OPENING: Opening = { call: { kind: "open", source: "/m/", options: { wasm: WASM, whole: "", sqlite: "", sqliteWasm: "" } }, part: () => {} };
+
+/** Texts of the tokens `token(seed, index)`, one a step. `stopAt`: before that step the module traps. */
+export function writer(token: (seed: number, index: number) => number, stopAt = Infinity): Verbs {
+  const active = new Map<number, { seed: number; given: number; most: number; cancelled: boolean }>();
+  let steps = 0;
+  let request = 0;
+  return {
+    tokenize: () => ({ ids: [7] }),
+    generate: ({ seed, maxTokens }: { seed: number; maxTokens: number }) => {
+      request += 1;
+      active.set(request, { seed, given: 0, most: maxTokens, cancelled: false });
+      return { request };
+    },
+    cancel: ({ request }: { request: number }) => {
+      active.get(request)!.cancelled = true;
+      return {};
+    },
+    step: async (): Promise<StepReply> => {
+      await soon(1);
+      steps += 1;
+      if (steps === stopAt) throw new TokamakError("crashed", "The engine has stopped: unreachable.");
+      const events: StepReply["events"] = [];
+      for (const [request, run] of active) {
+        if (run.cancelled || run.given === run.most) {
+          const finish = run.cancelled ? "cancelled" : "length";
+          events.push({ request, done: { finish, tokens: run.given, seed: run.seed } as never });
+          active.delete(request);
+          continue;
+        }
+        const id = token(run.seed, run.given);
+        run.given += 1;
+        events.push({ request, text: `${id} `, ids: [id], logprobs: [{ id, logprob: -1, top: [] }] });
+      }
+      return { more: active.size > 0, events };
+    },
+  };
+}
+
+export const bySeed = (seed: number, index: number) => (seed % 1000) * 100 + index;

@@ -1,52 +1,12 @@
 // A Worker that stops in the middle of things, over fake modules: another one takes its place.
 import { afterEach, expect, test, vi } from "vitest";
 import type { EngineState, Piece } from "../src/api.ts";
-import { Connection, type Opening } from "../src/connection.ts";
+import { Connection } from "../src/connection.ts";
 import { type Facts, WorkerEngine } from "../src/engine.ts";
 import { TokamakError } from "../src/errors.ts";
 import { openExchange } from "../src/exchange.ts";
 import { open } from "../src/index.ts";
-import type { StepReply } from "../src/protocol.ts";
-import { FACTS, FakeModule, type FakeWorker, RUNS, type Verbs, WASM, fakeWorker, soon } from "./fakes.ts";
-
-const OPENING: Opening = { call: { kind: "open", source: "/m/", options: { wasm: WASM, whole: "", sqlite: "", sqliteWasm: "" } }, part: () => {} };
-
-/** Texts of the tokens `token(seed, index)`, one a step. `stopAt`: before that step the module traps. */
-function writer(token: (seed: number, index: number) => number, stopAt = Infinity): Verbs {
-  const active = new Map<number, { seed: number; given: number; most: number; cancelled: boolean }>();
-  let steps = 0;
-  return {
-    tokenize: () => ({ ids: [7] }),
-    generate: ({ seed, maxTokens }: { seed: number; maxTokens: number }) => {
-      const request = active.size + 1;
-      active.set(request, { seed, given: 0, most: maxTokens, cancelled: false });
-      return { request };
-    },
-    cancel: ({ request }: { request: number }) => {
-      active.get(request)!.cancelled = true;
-      return {};
-    },
-    step: async (): Promise<StepReply> => {
-      await soon(1);
-      steps += 1;
-      if (steps === stopAt) throw new TokamakError("crashed", "The engine has stopped: unreachable.");
-      const events: StepReply["events"] = [];
-      for (const [request, run] of active) {
-        if (run.cancelled || run.given === run.most) {
-          const finish = run.cancelled ? "cancelled" : "length";
-          events.push({ request, done: { finish, tokens: run.given, seed: run.seed } as never });
-          active.delete(request);
-          continue;
-        }
-        const id = token(run.seed, run.given);
-        run.given += 1;
-        events.push({ request, text: `${id} `, ids: [id], logprobs: [{ id, logprob: -1, top: [] }] });
-      }
-      return { more: active.size > 0, events };
-    },
-  };
-}
-const bySeed = (seed: number, index: number) => (seed % 1000) * 100 + index;
+import { FACTS, FakeModule, type FakeWorker, OPENING, RUNS, type Verbs, WASM, bySeed, fakeWorker, soon, writer } from "./fakes.ts";
 
 /** An engine whose Workers have these modules, one after the other. */
 async function engineOver(...modules: Verbs[]) {

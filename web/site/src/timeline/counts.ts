@@ -19,7 +19,7 @@ function phaseTable({ steps }: Phase): HTMLElement {
   const rows = [...kernels].sort(([, a], [, b]) => b.moved - a.moved);
   return h(
     "div",
-    { class: "scroll" },
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of dispatches" },
     table(["kernel", "dispatches", "bytes"], rows.map(([name, { count, moved }]) => [h("span", { class: "mono" }, name), count, bytes(moved)]), 1),
   );
 }
