@@ -71,8 +71,8 @@ Result<std::vector<std::vector<double>>> time_step(Engine& engine, size_t phase,
   return medians;
 }
 
-/// The phase of such a step; of those that decode, the one in which the device chooses the most
-/// probable token, if there is one.
+/// The smallest phase of such a step; of those that decode, the one in which the device chooses the
+/// most probable token, if there is one.
 Result<size_t> phase_to_time(const Plan& plan, const ProfileOptions& options) {
   if (options.sequences > 0) {
     if (options.sequences > plan.slots) {
@@ -83,16 +83,19 @@ Result<size_t> phase_to_time(const Plan& plan, const ProfileOptions& options) {
     if (index < plan.phases.size()) return plan.phase_at(index, options.depth);
     return unsupported("The model gives embeddings and does not decode.");
   }
-  const auto takes = [&](const Phase& phase) {
-    return phase.max_tokens >= options.tokens && phase.from_position == 0 &&
-           (phase.kind == PhaseKind::kPrefill || options.tokens == 1);
-  };
-  const auto last = std::ranges::find_if(plan.phases.rbegin(), plan.phases.rend(), takes);
-  if (last == plan.phases.rend()) {
+  const size_t none = plan.phases.size();
+  size_t found = none;
+  for (size_t i = 0; i < none; ++i) {
+    const Phase& phase = plan.phases[i];
+    const bool takes = phase.max_tokens >= options.tokens && phase.from_position == 0 &&
+                       (phase.kind == PhaseKind::kPrefill || options.tokens == 1);
+    if (takes && (found == none || phase.max_tokens <= plan.phases[found].max_tokens)) found = i;
+  }
+  if (found == none) {
     return fail(ErrorCode::kUsage, "A step takes at most {} tokens, not {} (see --chunk).",
                 plan.chunk(), options.tokens);
   }
-  return plan.phase_at(size_t(plan.phases.rend() - last) - 1, options.depth);
+  return plan.phase_at(found, options.depth);
 }
 
 /// A rate in thousands of millions, of two digits at least: the CPU reference has few of them.

@@ -166,6 +166,19 @@ TEST_F(ProfilePageTest, TraceHasTheLaunchesOneAfterTheOther) {
   EXPECT_NEAR(at, profile_.seconds * 1e6, 1e-6);
 }
 
+TEST(ProfileOfSequences, OneTokenIsAStepOfOneRow) {
+  OpenOptions options;
+  options.model = TOKAMAK_TEST_DATA "/models/gemma3_mm";
+  options.backend = "cpu";
+  options.context = 32;
+  options.sequences = 4;
+  const auto engine = Engine::open(options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto found = profile(**engine, {.tokens = 1, .repetitions = 1});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ((*engine)->compiled().main.plan.phases[found->phase_index].max_tokens, 1u);
+}
+
 TEST(ProfileOfRanks, HasALaneForEachRankAndTheTimeThatItWaits) {
   OpenOptions options;
   options.model = TOKAMAK_TEST_DATA "/models/gemma3_mm";

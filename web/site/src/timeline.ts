@@ -16,11 +16,9 @@ interface Panel {
   end(): void;
 }
 
-/** The values of a step that the engine is asked to measure; one of a single token decodes, where the model does. */
-function asked(tokens: HTMLInputElement, depth: HTMLInputElement, { model }: Engine): object {
-  const count = Number(tokens.value);
-  const rows = count === 1 && !model.embeds ? { sequences: 1 } : { tokens: count };
-  return { ...rows, depth: Number(depth.value), repetitions: 3, page: true };
+/** The values of a step that the engine is asked to measure. */
+function asked(tokens: HTMLInputElement, depth: HTMLInputElement): object {
+  return { tokens: Number(tokens.value), depth: Number(depth.value), repetitions: 3, page: true };
 }
 
 function number(id: string, value: number, min: number): HTMLInputElement {
@@ -58,7 +56,7 @@ function show(engine: Engine): Panel {
     status.textContent = "Timing the kernels …";
     try {
       do {
-        const data = await engine.profile({ ...asked(tokens, depth, engine), signal: own.signal });
+        const data = await engine.profile({ ...asked(tokens, depth), signal: own.signal });
         if (own.signal.aborted) return;
         if (data.steps.every(({ us }) => us === 0)) return await showCounts("The browser's clock is too coarse for kernels as short as these.");
         const at = drawn ? null : selection().values.get("at");
