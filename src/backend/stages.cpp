@@ -376,7 +376,9 @@ std::vector<LayerShare> layer_shares(const Backend& backend, const Plan& plan) {
 }
 
 Result<void> check_layers(const Backend& backend, const Plan& plan) {
-  const size_t devices = backend.stages().size(), layers = find_layers(plan).size();
+  const size_t devices = backend.stages().size();
+  if (devices == 0) return {};
+  const size_t layers = find_layers(plan).size();
   if (devices <= layers) return {};
   return fail(ErrorCode::kUsage,
               "gpus are {}, but the model can be cut into {} only: as many as it has layers with a "
