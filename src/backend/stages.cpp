@@ -302,10 +302,8 @@ class StagedBackend : public Backend {
     const std::vector<LayerShare> shares = layer_shares(*this, plan);
     TOK_TRY(check_rooms(shares));
     std::vector<Stage> cuts = cut_layers(plan, layers, shares);
-    std::vector<uint64_t> loads;
-    for (const Stage& cut : cuts) loads.push_back(footprint(cut.plan).constants);
     uint64_t total = 0, before = 0;
-    for (const uint64_t bytes : loads) total += bytes;
+    for (const Stage& cut : cuts) total += footprint(cut.plan).constants;
     std::vector<RunningStage> running;
     for (size_t i = 0; i < cuts.size(); ++i) {
       const auto own_progress = [&](uint64_t done, uint64_t) {
@@ -314,8 +312,8 @@ class StagedBackend : public Backend {
       TOK_TRY(std::unique_ptr<Program> program,
               stages_[i]->compile(cuts[i].plan, constants,
                                   progress ? LoadProgress(own_progress) : LoadProgress()));
+      before += footprint(cuts[i].plan).constants;
       running.push_back({std::move(cuts[i]), std::move(program)});
-      before += loads[i];
     }
     return std::make_unique<StagedProgram>(std::move(plan), std::move(running));
   }

@@ -218,7 +218,7 @@ class StageCut {
       stage_.own[uint32_t(id)] = BufferId(uint32_t(stage_.plan.buffers.size()));
       stage_.plan.buffers.push_back(plan.at(id));
     }
-    stage_.plan.batch = *stage_.own[uint32_t(plan.batch)];
+    stage_.plan.batch = number_of(plan.batch);
     stage_.plan.slots = plan.slots;
     stage_.plan.prompt_outputs = plan.prompt_outputs;
   }
@@ -264,10 +264,13 @@ class StageCut {
   Stage take() { return std::move(stage_); }
 
  private:
-  Operand numbered(Operand operand) const {
-    const std::optional<BufferId> own = stage_.own[uint32_t(operand.buffer)];
+  BufferId number_of(BufferId buffer) const {
+    const std::optional<BufferId> own = stage_.own[uint32_t(buffer)];
     TOK_CHECK(own.has_value());
-    operand.buffer = *own;
+    return *own;
+  }
+  Operand numbered(Operand operand) const {
+    operand.buffer = number_of(operand.buffer);
     return operand;
   }
 
@@ -292,10 +295,8 @@ std::vector<LayerShare> share_layers(const Plan& plan, std::span<const LayerStar
   const bool is_known = std::ranges::find(rooms, uint64_t{0}) == rooms.end();
   const size_t all = layers.size();
   std::vector<std::vector<uint64_t>> bytes(all, std::vector<uint64_t>(all + 1));
-  std::vector<std::set<BufferId>> buffers;
-  for (size_t layer = 0; layer < all; ++layer) {
-    buffers.push_back(buffers_of(plan, layers, layer, 1));
-  }
+  std::vector<std::set<BufferId>> buffers(all);
+  for (size_t layer = 0; layer < all; ++layer) buffers[layer] = buffers_of(plan, layers, layer, 1);
   for (size_t first = 0; first < all; ++first) {
     std::set<BufferId> own;
     uint64_t sum = 0;
