@@ -25,8 +25,12 @@ struct ModelOptions {
   std::string backend = "auto";  // auto, cuda, webgpu, cpu or cpu-reference, which is slow
   /// The number of a device of the backend, as in `tokamak doctor`.
   std::optional<uint32_t> device = {};
-  /// CUDA devices that run the model together, each with a part of its weights; empty: one device.
+  /// CUDA devices that run the model together, each with a part of its weights; of WebGPU where
+  /// that is the backend. Empty: one device.
   std::vector<uint32_t> gpus = {};
+  /// The parts that they have: ranks (of every layer, where the devices are alike), layers (some of
+  /// them, as the memory of each has room); auto: ranks where they can be.
+  std::string split = "auto";
   uint32_t threads = 0;       // of the cpu backend; 0: one for each core that it may use
   uint32_t context = 0;       // tokens of a request at most, its prompt included; 0: what the model
                               // allows, for embeddings at most 2048, for text 32768, or as much

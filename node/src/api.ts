@@ -29,6 +29,8 @@ export interface OpenOptions extends PullOptions {
   device?: number;
   /** CUDA devices that run the model together, each with a part of its weights. */
   gpus?: number[];
+  /** The part that each of them has: of every layer (`ranks`), or some `layers`; `auto`, unless given: ranks where they can be. */
+  split?: "auto" | "ranks" | "layers";
   /** Threads of the backend `cpu`; one for each core unless given. */
   threads?: number;
   /** Tokens of a text and its prompt; unless given what the model allows, at most 32768, or what half of the free memory has room for. */

@@ -242,8 +242,8 @@ def _is_missing(model: str) -> bool:
 
 
 def open(model: Union[str, PathLike] = "", *, pull_missing: bool = True, backend: str = "auto", device: Optional[int] = None,
-         gpus: Sequence[int] = (), threads: Optional[int] = None, context: Optional[int] = None, sequences: Optional[int] = None,
-         cache_tokens: Optional[int] = None, memory: str = "", kv: str = "auto", quantize: str = "",
+         gpus: Sequence[int] = (), split: str = "auto", threads: Optional[int] = None, context: Optional[int] = None,
+         sequences: Optional[int] = None, cache_tokens: Optional[int] = None, memory: str = "", kv: str = "auto", quantize: str = "",
          image_pixels: int = 0, projector: Union[str, PathLike] = "", batch_invariant: bool = False, speculate: str = "",
          draft: str = "", adapters: Sequence[str] = (), pooling: str = "", on_progress: Optional[OnProgress] = None,
          on_notice: Optional[Callable[[str], object]] = None) -> Model:
@@ -271,8 +271,8 @@ def open(model: Union[str, PathLike] = "", *, pull_missing: bool = True, backend
 
     notice = c.Notice(called_back(tell))
     on_load = c.Progress(progress)
-    options = {"model": name, "backend": backend, "device": device, "gpus": [str(gpu) for gpu in gpus], "threads": threads,
-               "context": context, "sequences": sequences, "cache_tokens": cache_tokens, "memory": memory, "kv": kv, "quantize": quantize,
+    options = {"model": name, "backend": backend, "device": device, "gpus": [str(gpu) for gpu in gpus], "split": split,
+               "threads": threads, "context": context, "sequences": sequences, "cache_tokens": cache_tokens, "memory": memory, "kv": kv, "quantize": quantize,
                "image_pixels": image_pixels, "projector": os.fspath(projector), "batch_invariant": batch_invariant,
                "speculate": speculate, "draft": draft, "adapter": adapters, "pooling": pooling}
     with Options("options", options) as handle:

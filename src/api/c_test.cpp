@@ -197,7 +197,7 @@ TEST_F(C, ErrorsAreHandles) {
   tokamak_error* error = nullptr;
   EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
   EXPECT_EQ(said(error),
-            "There is no option \"colour\", but model, backend, device, gpus, threads, "
+            "There is no option \"colour\", but model, backend, device, gpus, split, threads, "
             "context, sequences, cache_tokens, memory, kv, quantize, image_pixels, projector, "
             "batch_invariant, speculate, draft, "
             "pooling, adapter, has_thread.");

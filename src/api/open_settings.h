@@ -13,6 +13,7 @@ void visit_open_options(const Visit& visit, Options&... options) {
   visit("backend", options.backend...);
   visit("device", options.device...);
   visit("gpus", options.gpus...);
+  visit("split", options.split...);
   visit("threads", options.threads...);
   visit("context", options.context...);
   visit("sequences", options.sequences...);

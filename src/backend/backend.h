@@ -143,6 +143,9 @@ class Backend {
   virtual std::vector<DeviceMemoryUse> memory_use() const {
     return {{.bytes = device_bytes(), .free_bytes = free_bytes()}};
   }
+  /// The backends that it runs a plan on one after the other (backend/stages.h); none where it has
+  /// one device, or ranks.
+  virtual std::span<const std::unique_ptr<Backend>> stages() const { return {}; }
 };
 
 /// The reference backend: every step by its naive f32 function with f64 sums.

@@ -176,8 +176,8 @@ class GroupBackend : public Backend {
   DeviceInfo device_;
 };
 
-/// Whether plans are right for both, and kernels give the same bits.
-bool are_alike(const DeviceInfo& a, const DeviceInfo& b) {
+/// The same of two of them.
+bool is_like(const DeviceInfo& a, const DeviceInfo& b) {
   return a.backend == b.backend && a.name == b.name && a.features == b.features &&
          a.subgroup_min == b.subgroup_min && a.subgroup_max == b.subgroup_max &&
          a.limits == b.limits && a.size == b.size;
@@ -185,14 +185,21 @@ bool are_alike(const DeviceInfo& a, const DeviceInfo& b) {
 
 }  // namespace
 
+bool are_alike(std::span<const std::unique_ptr<Backend>> devices) {
+  return std::ranges::all_of(devices, [&](const std::unique_ptr<Backend>& one) {
+    return is_like(devices[0]->device(), one->device());
+  });
+}
+
 Result<std::unique_ptr<Backend>> make_group(std::vector<std::unique_ptr<Backend>> ranks) {
   TOK_CHECK(ranks.size() >= 2 && ranks.size() <= kMaxRanks);
   const DeviceInfo& first = ranks[0]->device();
   for (const auto& rank : ranks) {
     const DeviceInfo& own = rank->device();
-    if (are_alike(first, own)) continue;
+    if (is_like(first, own)) continue;
     return unsupported(
-        "GPUs that run a model together must be alike, but \"{}\" ({}) and \"{}\" ({}) are not.",
+        "GPUs that are ranks of a model must be alike, but \"{}\" ({}) and \"{}\" ({}) are not; "
+        "split them by layers (--split layers).",
         first.name, first.driver, own.name, own.driver);
   }
   return std::make_unique<GroupBackend>(std::move(ranks));

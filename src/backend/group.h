@@ -8,6 +8,9 @@
 
 namespace tokamak {
 
+/// Whether plans of one are right for all, and kernels give the same bits.
+bool are_alike(std::span<const std::unique_ptr<Backend>> devices);
+
 /// A backend over those of the ranks, in their order; `device()` is the first one's, for that
 /// number of ranks. Errors: the devices differ in what plans depend on. REQUIRES: 2 to kMaxRanks
 /// backends of one kind, whose programs connect().

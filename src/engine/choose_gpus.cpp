@@ -1,5 +1,7 @@
 #include "engine/choose_gpus.h"
 
+#include <algorithm>
+
 #include "graph/collective_ops.h"
 
 namespace tokamak {
@@ -20,6 +22,26 @@ std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
     if (i == first || !is_alike) continue;
     chosen.push_back(i);
     if (double(weights) <= (1 - kLeft) * double(room) * double(chosen.size())) return chosen;
+  }
+  return {};
+}
+
+std::vector<uint32_t> layer_gpus_for(uint64_t weights, uint64_t room, uint32_t first,
+                                     std::span<const CudaDeviceEntry> devices) {
+  if (weights <= room || first >= devices.size()) return {};
+  std::vector<uint32_t> by_size;
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    if (i != first) by_size.push_back(i);
+  }
+  const auto bytes = [&](uint32_t i) { return devices[i].place.bytes; };
+  std::ranges::stable_sort(by_size, std::greater(), bytes);
+  std::vector<uint32_t> chosen = {first};
+  double all = double(room);
+  for (const uint32_t i : by_size) {
+    if (chosen.size() == kMaxRanks) break;
+    chosen.push_back(i);
+    all += double(room) * double(bytes(i)) / double(bytes(first));
+    if (double(weights) <= (1 - kLeft) * all) return chosen;
   }
   return {};
 }

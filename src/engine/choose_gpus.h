@@ -13,4 +13,9 @@ namespace tokamak {
 std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
                                std::span<const CudaDeviceEntry> devices);
 
+/// The same of devices that need not be alike, since each has some layers: after `first` those with
+/// the most memory, of which the model may take as large a part as of that one's.
+std::vector<uint32_t> layer_gpus_for(uint64_t weights, uint64_t room, uint32_t first,
+                                     std::span<const CudaDeviceEntry> devices);
+
 }  // namespace tokamak

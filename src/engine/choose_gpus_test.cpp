@@ -32,5 +32,14 @@ TEST(ChooseGpus, TakesOnlyDevicesThatAreAlike) {
   EXPECT_EQ(gpus_for(120, 90, 4, devices), Numbers()) << "there is no such device";
 }
 
+TEST(ChooseGpus, TakesTheLargestWhereEachHasLayers) {
+  const std::vector<CudaDeviceEntry> devices = {device("A", 100), device("B", 50),
+                                                device("C", 200)};
+  EXPECT_EQ(layer_gpus_for(90, 90, 0, devices), Numbers());
+  EXPECT_EQ(layer_gpus_for(243, 90, 0, devices), Numbers({0, 2})) << "a tenth is for caches";
+  EXPECT_EQ(layer_gpus_for(244, 90, 0, devices), Numbers({0, 2, 1}));
+  EXPECT_EQ(layer_gpus_for(284, 90, 0, devices), Numbers()) << "all have no room";
+}
+
 }  // namespace
 }  // namespace tokamak

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/stages.h"
 #include "base/background_task.h"
 #include "base/check.h"
 #include "base/scoped_flag.h"
@@ -184,12 +185,16 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
   });
   TOK_TRY(engine->compiled_, compile_for(*engine->backend_, engine->files_, options, clock,
                                          engine->times_.test_seconds));
+  TOK_TRY(check_layers(*engine->backend_, engine->compiled_.main.plan));
   if (options.planned) options.planned(engine->compiled_.main.plan);
   // The context says all of it where there is but one sequence.
   const bool is_split = footprint(engine->compiled_.main.plan).on_host != 0;
   const bool has_more = engine->files_.draft != nullptr || is_split;
   if (options.notice && (options.sequences > 1 || !options.memory.empty() || has_more)) {
     options.notice(memory_text(engine->compiled_, options));
+  }
+  if (options.notice && !engine->backend_->stages().empty()) {
+    options.notice(parts_text(*engine->backend_, engine->compiled_.main.plan));
   }
   TOK_TRY(engine->memory_limit_, memory_limit(options, engine->device()));
   engine->tells_memory_ = !options.memory.empty();

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "backend/stages.h"
 #include "base/bits.h"
 #include "base/bytes_text.h"
 #include "graph/kv_cache.h"
@@ -251,6 +252,31 @@ std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& opt
   text += draft_text(draft_bytes(compiled));
   text += host_text(compiled.main.plan);
   if (options.free_memory != 0) text += fmt::format("; {} free", bytes_text(options.free_memory));
+  return text + ".";
+}
+
+std::vector<DevicePart> device_parts(const Backend& backend, const Plan& plan) {
+  const std::vector<LayerShare> shares = layer_shares(backend, plan);
+  if (shares.empty()) return {};
+  std::vector<Stage> stages = cut_layers(plan, find_layers(plan), shares);
+  std::vector<DevicePart> parts;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    parts.push_back({shares[i], std::move(stages[i].plan)});
+  }
+  return parts;
+}
+
+std::string parts_text(const Backend& backend, const Plan& plan) {
+  std::string text;
+  const std::vector<LayerShare> shares = layer_shares(backend, plan);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const Backend& stage = *backend.stages()[i];
+    const uint64_t free = stage.free_bytes();
+    text +=
+        fmt::format("{}{} on \"{}\" ({}{})", text.empty() ? "Each device has some layers: " : ", ",
+                    layers_text(shares[i]), stage.device().name, bytes_text(shares[i].bytes),
+                    free == 0 ? "" : fmt::format(" of {} free", bytes_text(free)));
+  }
   return text + ".";
 }
 

@@ -2,6 +2,7 @@
 // leaves, and the sentence about it for a person.
 #pragma once
 #include "engine/engine.h"
+#include "plan/layer_cut.h"
 
 namespace tokamak {
 
@@ -59,6 +60,18 @@ bool leave_on_host(Plan& plan, uint64_t limit);
 
 /// "Memory: 2.35 GiB of weights, 1.12 GiB of cache for 36864 positions (f16), ..."
 std::string memory_text(const Engine::Compiled& compiled, const OpenOptions& options);
+
+/// The part of a model that one device of several has, where they have some layers each.
+struct DevicePart {
+  LayerShare layers;
+  Plan plan;
+};
+/// Those of all devices of a backend with stages; none of another.
+std::vector<DevicePart> device_parts(const Backend& backend, const Plan& plan);
+
+/// "Each device has some layers: layers 1 to 16 on \"A\" (8.10 GiB of 21.50 GiB free), layer 17 on
+/// ..." of a backend with stages.
+std::string parts_text(const Backend& backend, const Plan& plan);
 
 /// An error with the sizes where the codec with that plan does not fit into `limit` beside a model
 /// that takes `taken` of it, 0 where there is none.

@@ -1,14 +1,11 @@
 // The parts that an engine needs from the operating system: files, devices, a clock.
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "backend/cuda/device.h"
-#include "backend/group.h"
-#include "backend/webgpu/adapters.h"
 #include "base/bytes_text.h"
-#include "base/environment.h"
+#include "base/file_cache.h"
 #include "base/system/folders.h"
 #include "base/system/path_text.h"
 #include "engine/choose_gpus.h"
@@ -19,13 +16,11 @@
 #include "engine/gguf_model.h"
 #include "engine/lora_files.h"
 #include "engine/memory.h"
-#include "engine/processor.h"
 #include "engine/quantized_type.h"
 #include "formats/native_files.h"
 #include "hub/cache.h"
 #include "hub/repo_files.h"
 #include "hub/settings.h"
-#include "kernels/cpu/thread_pool.h"
 #include "model/repack.h"
 #include "tune/background_self_test.h"
 #include "tune/device_measurements.h"
@@ -122,19 +117,6 @@ Result<std::string> gguf_of(const std::string& path) {
   if (found.size() == 1) return whole(found[0]);
   return fail(ErrorCode::kUsage, "{} holds several .gguf files, expected the path of one: {}.",
               path, fmt::join(found, ", "));
-}
-
-/// The number that a variable of the environment has, from 1 to `most`; 0: it is not set.
-Result<uint32_t> given_number(const char* name, uint32_t most, std::string_view what) {
-  const std::string text = environment_variable(name);
-  if (text.empty()) return 0u;
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most) {
-    return fail(ErrorCode::kUsage, "{} is \"{}\", expected a number from 1 to {}: {}.", name, text,
-                most, what);
-  }
-  return number;
 }
 
 /// Those that choose the same device once more, and no other.
@@ -248,135 +230,20 @@ Result<std::string> find_model(const std::string& model) {
 
 namespace {
 
-Result<CudaLaunches> cuda_launches() {
-  constexpr const char* kName = "TOKAMAK_CUDA_LAUNCHES";
-  const std::string text = environment_variable(kName);
-  if (text.empty()) return CudaLaunches::kDependent;
-  const auto* found = std::ranges::find(kCudaLaunchesNames, text);
-  if (found == std::end(kCudaLaunchesNames)) {
-    return fail(ErrorCode::kUsage, "{} is \"{}\", expected eager, graph or dependent.", kName,
-                text);
-  }
-  return CudaLaunches(found - std::begin(kCudaLaunchesNames));
-}
-
-Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
-  TOK_TRY(const CudaLaunches launches, cuda_launches());
-  auto backend = open_cuda_backend({.device = options.device,
-                                    .disabled = options.disabled_features(),
-                                    .launches = launches,
-                                    .cache_dir = cache_folder(kPipelineCache.folder)});
-  if (backend || backend.error().code == ErrorCode::kUsage) return backend;
-  return fail(ErrorCode::kDevice, "CUDA cannot be used. {}", backend.error().message);
-}
-
-/// Null where the machine has no device for CUDA, or cannot compile for it: kept kernels may do,
-/// but only who asks for CUDA wants to hear that they do not. What keeps one from being used is a
-/// notice.
-Result<std::unique_ptr<Backend>> open_cuda_where_it_is(const OpenOptions& options) {
-  auto backend = open_cuda(options);
-  if (!backend && backend.error().code == ErrorCode::kUsage) return backend;
-  if (const auto compiler = cuda_compiler_text(); backend && !compiler) {
-    backend = fail(ErrorCode::kDevice, "CUDA cannot be used. {}", compiler.error().message);
-  }
-  if (backend) return backend;
-  const auto devices = list_cuda_devices();
-  if (devices && !devices->empty() && options.notice) options.notice(backend.error().message);
-  return nullptr;
-}
-
-Result<std::unique_ptr<Backend>> open_webgpu(const OpenOptions& options) {
-  WebGpuOptions webgpu;
-  webgpu.device = options.device;
-  webgpu.default_limits = options.default_limits;
-  webgpu.cache_dir = cache_folder(kPipelineCache.folder);
-  TOK_TRY(webgpu.multiprocessors,
-          given_number("TOKAMAK_MULTIPROCESSORS", 4096, "how many multiprocessors the device has"));
-  TOK_TRY(webgpu.submit_dispatches,
-          given_number("TOKAMAK_SUBMIT_DISPATCHES", 1'000'000, "most dispatches of a submission"));
-  if (options.submit_dispatches != 0) webgpu.submit_dispatches = options.submit_dispatches;
-  webgpu.disabled = options.disabled_features();
-  return open_webgpu_backend(webgpu);
-}
-
-/// The devices of options.gpus as one.
-Result<std::unique_ptr<Backend>> open_group(const OpenOptions& options) {
-  const size_t count = options.gpus.size();
-  if (count > kMaxRanks) {
-    return fail(ErrorCode::kUsage, "gpus are {}, expected at most {}.", count, kMaxRanks);
-  }
-  if (options.device) {
-    return fail(ErrorCode::kUsage, "device chooses one GPU and gpus several: only one of them.");
-  }
-  if (options.backend == "webgpu") {
-    return unsupported("Several GPUs run a model by CUDA only; the backend is webgpu.");
-  }
-  const bool is_processor = options.backend.starts_with("cpu");
-  std::vector<std::unique_ptr<Backend>> ranks;
-  for (const uint32_t gpu : options.gpus) {
-    OpenOptions own = options;
-    own.gpus.clear();
-    if (!is_processor) {
-      if (std::ranges::count(options.gpus, gpu) > 1) {
-        return fail(ErrorCode::kUsage, "gpus name {} twice, expected different ones.", gpu);
-      }
-      own.backend = "cuda";
-      own.device = gpu;
-    } else if (own.threads == 0) {
-      own.threads = std::max(1u, usable_cores() / uint32_t(count));
-    }
-    TOK_TRY(ranks.emplace_back(), open_backend(own));
-  }
-  return make_group(std::move(ranks));
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
-  if (options.gpus.size() > 1) return open_group(options);
-  if (options.gpus.size() == 1) {
-    OpenOptions own = options;
-    own.device = std::exchange(own.gpus, {}).front();
-    if (own.backend == "auto") own.backend = "cuda";
-    return open_backend(own);
-  }
-  if (options.backend == "cpu" || options.backend == "cpu-reference") {
-    if (!options.device) return make_processor_backend(options);
-    return fail(ErrorCode::kUsage,
-                "device is {}, which chooses among WebGPU or CUDA devices; the backend is {}.",
-                *options.device, options.backend);
-  }
-  if (options.backend == "cuda") return open_cuda(options);
-  if (options.backend != "auto" && options.backend != "webgpu") {
-    return fail(ErrorCode::kUsage,
-                "backend is \"{}\", expected auto, cuda, webgpu, cpu or cpu-reference.",
-                options.backend);
-  }
-  const auto notice = [&](const std::string& text) {
-    if (options.notice) options.notice(text);
-  };
-  if (options.backend == "auto" && !options.device) {
-    TOK_TRY(std::unique_ptr<Backend> cuda, open_cuda_where_it_is(options));
-    if (cuda != nullptr) return cuda;
-    return open_webgpu_or_processor(options, [&] { return open_webgpu(options); });
-  }
-  auto backend = open_webgpu(options);
-  if (backend && (*backend)->device().software) {
-    // The command line leaves this out where nobody watches, by its first words.
-    notice(fmt::format(
-        "No GPU found: running on a software driver ({}), which is slow; the CPU is faster.",
-        (*backend)->device().name));
-  }
-  return backend;
-}
-
-namespace {
-
 /// The self-test: in front of the first step on a GPU, beside it on a software driver.
 FindWrong wrong_kernels_finder(const DeviceInfo& device, const OpenOptions& options) {
   if (!device.software || options.self_test_first) {
-    return [](Backend& on, const Plan& plan) {
-      return find_wrong_kernels(on, plan, self_test_cache(on.device()));
+    return [](Backend& on, const Plan& plan) -> Result<WrongVariants> {
+      if (on.stages().empty()) {
+        return find_wrong_kernels(on, plan, self_test_cache(on.device()));
+      }
+      WrongVariants all;
+      for (const auto& stage : on.stages()) {
+        TOK_TRY(WrongVariants wrong,
+                find_wrong_kernels(*stage, plan, self_test_cache(stage->device())));
+        all.merge(wrong);
+      }
+      return all;
     };
   }
   const auto beside = std::make_shared<BackgroundSelfTest>(
@@ -416,41 +283,55 @@ uint64_t weight_bytes(const TensorFile& tensors, const std::string& quantize) {
   return bytes;
 }
 
+/// The devices with room for weights that one has no room for: ranks where they can be, else
+/// layers. Then `options` name them. Null: there are none.
+Result<std::unique_ptr<Backend>> open_more(uint64_t needed, uint64_t room, OpenOptions& options) {
+  TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
+  OpenOptions own = options;
+  own.gpus = gpus_for(needed, room, 0, devices);
+  own.split = !own.gpus.empty() && check_cuda_links(own.gpus) ? "ranks" : "layers";
+  if (own.split == "layers") own.gpus = layer_gpus_for(needed, room, 0, devices);
+  if (own.gpus.empty()) return nullptr;
+  auto together = open_backend(own);
+  if (options.notice) {
+    const std::string names = fmt::format("{}", fmt::join(own.gpus, ", "));
+    options.notice(fmt::format(
+        "The model's weights take {}, and a GPU has room for {}: {}", bytes_text(needed),
+        bytes_text(room),
+        together
+            ? fmt::format("it runs on the CUDA devices {} (--gpus, --split {}).", names, own.split)
+            : together.error().message));
+  }
+  if (!together) return nullptr;
+  options = std::move(own);
+  return together;
+}
+
 /// Opens the backend that the options name; where they name no device, and a CUDA device has no
-/// room for the weights, as many of those as have. Then `options` name them. Sets their
-/// free_memory, where it is not given.
+/// room for the weights, as many of those as have. Sets their free_memory, where it is not given,
+/// and makes a limit for each device one for all that have layers.
 Result<std::unique_ptr<Backend>> open_with_room(const TensorFile& tensors, OpenOptions& options) {
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   const bool is_given = options.free_memory != 0;
   if (!is_given) options.free_memory = free_memory(*backend);
-  if (backend->device().backend != BackendKind::kCuda || options.device || !options.gpus.empty()) {
-    return backend;
+  const bool is_open = !options.device && options.gpus.empty();
+  if (backend->device().backend == BackendKind::kCuda && is_open) {
+    TOK_TRY(const std::optional<uint64_t> room, memory_limit(options, backend->device()));
+    const uint64_t needed = weight_bytes(tensors, options.quantize);
+    if (room && needed > *room) {
+      TOK_TRY(std::unique_ptr<Backend> together, open_more(needed, *room, options));
+      if (together != nullptr) {
+        backend = std::move(together);
+        if (!is_given) options.free_memory = free_memory(*backend);
+      }
+    }
   }
-  TOK_TRY(const std::optional<uint64_t> room, memory_limit(options, backend->device()));
-  const uint64_t needed = weight_bytes(tensors, options.quantize);
-  if (!room || needed <= *room) return backend;
-  TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
-  std::vector<uint32_t> gpus = gpus_for(needed, *room, 0, devices);
-  if (gpus.empty()) return backend;
-  const std::string names = fmt::format("{}", fmt::join(gpus, ", "));
-  options.gpus = std::move(gpus);
-  auto together = [&]() -> Result<std::unique_ptr<Backend>> {
-    TOK_TRY(check_cuda_links(options.gpus));
-    return open_backend(options);
-  }();
-  if (options.notice) {
-    options.notice(fmt::format("The model's weights take {}, and a GPU has room for {}: {}",
-                               bytes_text(needed), bytes_text(*room),
-                               together
-                                   ? fmt::format("it runs on the CUDA devices {} (--gpus).", names)
-                                   : together.error().message));
+  if (parse_bytes(options.memory) && !backend->stages().empty()) {
+    uint64_t all = 0;
+    for (const DeviceMemoryUse& use : backend->memory_use()) all += use.free_bytes;
+    options.memory = fmt::format("{}", all);
   }
-  if (!together) {
-    options.gpus.clear();
-    return backend;
-  }
-  if (!is_given) options.free_memory = free_memory(**together);
-  return together;
+  return backend;
 }
 
 }  // namespace

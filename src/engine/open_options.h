@@ -34,9 +34,13 @@ struct OpenOptions {
   std::string called;            // its name in notices where there are several
   std::string backend = "auto";  // auto, cuda, webgpu, cpu or cpu-reference
   std::optional<uint32_t> device;  // which one of the backend, as `tokamak doctor` numbers them
-  /// Several that run the model together, each with a part of its weights: numbers of CUDA devices.
-  /// The cpu backends take as many ranks of the processor, to test with. Empty: one device.
+  /// Several that run the model together, each with a part of its weights: numbers of devices of
+  /// CUDA, or of WebGPU where that is the backend. The cpu backends take as many parts of the
+  /// processor, to test with. Empty: one device.
   std::vector<uint32_t> gpus;
+  /// The part that each of `gpus` has: ranks (of every layer, where they are alike), layers (some
+  /// layers, as its memory has room) or auto: ranks where they can be.
+  std::string split = "auto";
   uint32_t threads = 0;  // of the cpu backend; 0: one for each core it may use
   Task task = Task::kAny;
   uint32_t context = 0;           // positions; 0: what the model allows, for embeddings at most

@@ -479,6 +479,17 @@ class Gguf(Cli):
         self.assertEqual((cut["ranks"], cut["attentions"], cut["whole"], cut["logits"]), (2, 2, 0, True))
         self.assertLess(cut["weight_share"], 0.85)
 
+    def test_inspect_lists_the_layers_of_each_device(self):
+        model = os.path.join(program.DATA, "models", "gemma3_hub")
+        two = ("--backend", "cpu-reference", "--gpus", "0,1", "--split", "layers")
+        devices = json.loads(self.ok("inspect", model, "--json", *two).out)["devices"]
+        self.assertEqual(sum(one["count"] for one in devices), 7)
+        self.assertEqual([one["first"] for one in devices], [1, 1 + devices[0]["count"]])
+        memory = json.loads(self.ok("inspect", model, "--memory", "--json", *two).out)
+        self.assertEqual(len(memory["devices"]), 2)
+        self.assertRegex(self.ok("inspect", model, "--memory", *two).out, r"Of layers 1 to \d:\n(.|\n)*\nOf layer")
+        self.refused(2, "--split does nothing without --gpus", "inspect", model, "--split", "layers")
+
     def test_inspect(self):
         out = json.loads(self.ok("inspect", self.PATH, "--json", *CPU).out)
         self.assertEqual(out["name"], "golden llama q4_0")

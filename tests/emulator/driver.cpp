@@ -7,7 +7,7 @@
 // TOKAMAK_EMULATED_DEVICES=3 that there are three (one otherwise), TOKAMAK_EMULATED_NAME what they
 // are called, TOKAMAK_EMULATED_PEERS=0 that none reads another's memory, TOKAMAK_EMULATED_BUSY=1
 // that another program has them, TOKAMAK_EMULATED_MEMORY=1000 how many bytes of memory all of them
-// have together.
+// have together, or 1000,500 each of them.
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -36,6 +36,7 @@ struct Mapping {
   void* start;
   size_t bytes;
   size_t wanted_bytes;
+  size_t of;  // whose memory it is, as of memory_of()
 };
 
 struct RecordedEvent {
@@ -44,11 +45,31 @@ struct RecordedEvent {
 
 std::mutex g_mutex;
 std::map<DevicePointer, Mapping> g_memory;
-size_t g_used_bytes = 0;
+constexpr size_t kMaxDevices = 8;
+size_t g_used_bytes[kMaxDevices] = {};
+/// A context is the place of its device here.
+char g_contexts[kMaxDevices];
+thread_local Device g_current = 0;
 
-size_t total_bytes() {
+/// The sizes that are given, and a large one where none is.
+std::vector<size_t> memories() {
   const char* given = std::getenv("TOKAMAK_EMULATED_MEMORY");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : size_t{1} << 40;
+  if (given == nullptr) return {size_t{1} << 40};
+  std::vector<size_t> all;
+  std::stringstream list(given);
+  for (std::string one; std::getline(list, one, ',');) {
+    all.push_back(std::strtoull(one.c_str(), nullptr, 10));
+  }
+  return all;
+}
+
+/// The number of the memory that a device has: all have one where one size is given.
+size_t memory_of(Device device) {
+  return std::min(size_t(device), memories().size() - 1);
+}
+
+size_t total_bytes(Device device) {
+  return memories()[memory_of(device)];
 }
 
 size_t pages(size_t bytes) {
@@ -58,7 +79,7 @@ size_t pages(size_t bytes) {
 /// The numbers of the devices that CUDA_VISIBLE_DEVICES leaves: up to the first that is none.
 std::vector<Device> visible() {
   const char* given = std::getenv("TOKAMAK_EMULATED_DEVICES");
-  const int count = given != nullptr ? std::atoi(given) : 1;
+  const int count = given != nullptr ? std::min(std::atoi(given), int(kMaxDevices)) : 1;
   std::vector<Device> all;
   const char* asked = std::getenv("CUDA_VISIBLE_DEVICES");
   if (asked == nullptr) {
@@ -124,8 +145,8 @@ Status cuDeviceGetPCIBusId(char* text, int size, Device device) {
   std::snprintf(text, size_t(size), "0000:%02X:00.0", unsigned(device) + 1);
   return kOk;
 }
-Status cuDeviceTotalMem(size_t* bytes, Device) {
-  *bytes = total_bytes();
+Status cuDeviceTotalMem(size_t* bytes, Device device) {
+  *bytes = total_bytes(device);
   return kOk;
 }
 Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
@@ -141,9 +162,9 @@ Status cuDeviceGetAttribute(int* value, Attribute attribute, Device) {
   *value = found->second;
   return kOk;
 }
-Status cuDevicePrimaryCtxRetain(Context* context, Device) {
+Status cuDevicePrimaryCtxRetain(Context* context, Device device) {
   read_fault();
-  *context = reinterpret_cast<Context>(&fault());
+  *context = reinterpret_cast<Context>(&g_contexts[device]);
   return std::getenv("TOKAMAK_EMULATED_BUSY") != nullptr ? Status::kDeviceUnavailable : kOk;
 }
 Status cuDevicePrimaryCtxRelease(Device) {
@@ -153,7 +174,8 @@ Status cuDevicePrimaryCtxReset(Device) {
   fault().has_failed = false;
   return kOk;
 }
-Status cuCtxSetCurrent(Context) {
+Status cuCtxSetCurrent(Context context) {
+  if (context != nullptr) g_current = Device(reinterpret_cast<char*>(context) - g_contexts);
   return kOk;
 }
 Status cuDeviceCanAccessPeer(int* possible, Device reader, Device owner) {
@@ -168,14 +190,15 @@ Status cuCtxEnablePeerAccess(Context, unsigned) {
 
 Status cuMemGetInfo(size_t* free, size_t* total) {
   const std::lock_guard lock(g_mutex);
-  *total = total_bytes();
-  *free = *total - std::min(*total, g_used_bytes);
+  *total = total_bytes(g_current);
+  *free = *total - std::min(*total, g_used_bytes[memory_of(g_current)]);
   return now();
 }
 Status cuMemAlloc(DevicePointer* memory, size_t bytes) {
   if (now() != kOk) return now();
   const std::lock_guard lock(g_mutex);
-  if (g_used_bytes + bytes > total_bytes()) return Status::kOutOfMemory;
+  const size_t of = memory_of(g_current);
+  if (g_used_bytes[of] + bytes > total_bytes(g_current)) return Status::kOutOfMemory;
   const size_t room = pages(bytes);
   void* start =
       mmap(nullptr, room + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -185,8 +208,8 @@ Status cuMemAlloc(DevicePointer* memory, size_t bytes) {
   const size_t offset = room - (bytes + 15) / 16 * 16;
   *memory = reinterpret_cast<DevicePointer>(start) + offset;
   std::memset(as<void>(*memory), 0xff, bytes);
-  g_memory[*memory] = {start, room + kPage, bytes};
-  g_used_bytes += bytes;
+  g_memory[*memory] = {start, room + kPage, bytes, of};
+  g_used_bytes[of] += bytes;
   return kOk;
 }
 Status cuMemFree(DevicePointer memory) {
@@ -194,7 +217,7 @@ Status cuMemFree(DevicePointer memory) {
   const auto found = g_memory.find(memory);
   if (found == g_memory.end()) return kInvalidValue;
   munmap(found->second.start, found->second.bytes);
-  g_used_bytes -= found->second.wanted_bytes;
+  g_used_bytes[found->second.of] -= found->second.wanted_bytes;
   g_memory.erase(found);
   return kOk;
 }

@@ -180,10 +180,14 @@ std::vector<std::string> names_of_all() {
   return names;
 }
 const std::vector<std::string> kAllNames = names_of_all();
+const std::string kStageNames[] = {"gemma3_hub", "qwen3_5_text", "gemma4_ple"};
 INSTANTIATE_TEST_SUITE_P(
     Ranks, ModelGolden,
     testing::ValuesIn(in_turn(kAllNames, {{"cpu_2_ranks"}, {"cpu_3_ranks"}, {"cpu_4_ranks"}})),
     case_name);
+/// Windows beside other layers; recurrent ones; values that are made in front of the first.
+INSTANTIATE_TEST_SUITE_P(Stages, ModelGolden,
+                         testing::ValuesIn(in_turn(kStageNames, {{"cpu_2_stages"}})), case_name);
 /// One of each kind that is cut in another way: dense, experts, with a bias, packed, recurrent.
 INSTANTIATE_TEST_SUITE_P(CudaRanks, ModelGolden,
                          testing::Combine(testing::Values("llama_untied", "qwen3_moe", "gpt_oss",

@@ -61,6 +61,13 @@ OpenOptions ranks(const char* backend, const char* kv, uint32_t count) {
   return options;
 }
 
+/// The same for that number of devices with some layers each.
+OpenOptions layers(const char* backend, const char* kv, uint32_t count) {
+  OpenOptions options = ranks(backend, kv, count);
+  options.split = "layers";
+  return options;
+}
+
 /// The first WebGPU device, or why there is none.
 const Result<DeviceInfo>& gpu() {
   static const Result<DeviceInfo> found = []() -> Result<DeviceInfo> {
@@ -141,7 +148,8 @@ const std::vector<DeviceSetup>& rank_setups() {
   static const std::vector<DeviceSetup> all = [] {
     std::vector<DeviceSetup> found = {{"cpu_2_ranks", ranks("cpu-reference", "f32", 2), kCpu},
                                       {"cpu_3_ranks", ranks("cpu-reference", "f32", 3), kCpu},
-                                      {"cpu_4_ranks", ranks("cpu-reference", "f32", 4), kCpu}};
+                                      {"cpu_4_ranks", ranks("cpu-reference", "f32", 4), kCpu},
+                                      {"cpu_2_stages", layers("cpu-reference", "f32", 2), kCpu}};
     const auto devices = list_cuda_devices();
     if (devices && devices->size() >= 2) {
       found.push_back({"cuda_2_ranks", ranks("cuda", "f16", 2), kF16Cache});
@@ -160,8 +168,8 @@ ModelSetups in_turn(std::span<const std::string> models,
   for (size_t i = 0; i < models.size(); ++i) {
     for (const std::string_view name : turns.begin()[i % turns.size()]) {
       const auto named = [&](const DeviceSetup& setup) { return setup.name == name; };
-      const bool has_ranks = name.ends_with("ranks");
-      const std::vector<DeviceSetup>& of = has_ranks ? rank_setups() : setups();
+      const bool are_several = name.ends_with("ranks") || name.ends_with("stages");
+      const std::vector<DeviceSetup>& of = are_several ? rank_setups() : setups();
       const auto setup = std::ranges::find_if(of, named);
       TOK_CHECK(setup != of.end());
       all.emplace_back(models[i], *setup);

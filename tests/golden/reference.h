@@ -31,7 +31,8 @@ const DeviceSetup& setup_named(std::string_view name);
 const std::vector<DeviceSetup>& q8_setups();
 /// A processor's units for tiles, which round prompts to bf16, for some models.
 const std::vector<DeviceSetup>& tile_setups();
-/// Several ranks of the processor, and of CUDA devices where there are two, for all models in turn.
+/// Several ranks of the processor, and of CUDA devices where there are two, for all models in turn;
+/// and stages of it, which have some layers each.
 const std::vector<DeviceSetup>& rank_setups();
 /// Those of families, whose kernels op_parity_test runs on devices without features.
 const std::vector<DeviceSetup>& family_setups();

@@ -101,10 +101,13 @@ TEST_P(BatchInvariant, GivesTheVeryNumbersWhateverRunsBesideOrIsGuessed) {
 const std::string kModels[] = {"gemma3_hub",       "gemma4_moe",    "gemma4_ple", "qwen3_5_text",
                                "llama_tied_rope3", "phi3_longrope", "lfm2",       "qwen3_moe"};
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, Batch,
-    testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f32"}, {"cpu", "cpu_2_ranks"}})),
-    [](const auto& one) { return std::get<0>(one.param) + "_" + std::get<1>(one.param).name; });
+INSTANTIATE_TEST_SUITE_P(Models, Batch,
+                         testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f32"},
+                                                             {"cpu", "cpu_2_ranks"},
+                                                             {"cpu", "cpu_2_stages"}})),
+                         [](const auto& one) {
+                           return std::get<0>(one.param) + "_" + std::get<1>(one.param).name;
+                         });
 
 /// Windows, recurrent states and experts, on each kind of device that there is.
 ModelSetups invariant_setups() {

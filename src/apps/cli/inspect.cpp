@@ -193,6 +193,7 @@ Result<void> run_inspect(const InspectFlags& flags) {
   auto compiled = Engine::compile(files, backend->device(), options);
   if (!compiled) return Failure(compiled.error().within(files.name));
   if (options.planned) options.planned(compiled->main.plan);
+  request.parts = device_parts(*backend, compiled->main.plan);
   TOK_TRY(const std::string out, inspect(files, *compiled, backend->device(), options, request));
   return print(out);
 }

@@ -184,13 +184,26 @@ void ModelFlags::add_device_options(App& command) {
   command.add_option("--device", device_, "device of the backend, numbered as by `tokamak doctor`")
       ->check(in_range(0, 65535))
       ->group(kDeviceOptions);
+  Option* const gpus =
+      command
+          .add_option(
+              "--gpus", options_.gpus,
+              "run the model on these CUDA devices together, each with a part of its weights, as "
+              "0,1: for models too large for one, and to answer sooner; with --backend webgpu on "
+              "those of WebGPU")
+          ->type_name("N,N...")
+          ->delimiter(',')
+          ->check(in_range(0, 65535))
+          ->group(kDeviceOptions);
   command
-      .add_option("--gpus", options_.gpus,
-                  "run the model on these CUDA devices together, each with a part of its weights, "
-                  "as 0,1: for models too large for one, and to answer sooner")
-      ->type_name("N,N...")
-      ->delimiter(',')
-      ->check(in_range(0, 65535))
+      .add_option("--split", options_.split,
+                  "what each of --gpus has: ranks, a part of every layer, where the devices are "
+                  "alike and read each other's memory; layers, some of them, as many as its free "
+                  "memory has room for; auto: ranks where they can be, else layers")
+      ->type_name("WAY")
+      ->capture_default_str()
+      ->check(one_of({"auto", "ranks", "layers"}))
+      ->needs(gpus)
       ->group(kDeviceOptions);
   command
       .add_option("--threads", options_.threads,

@@ -204,7 +204,7 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
   TOK_TRY(const std::unique_ptr<Backend> backend, open_backend(open));
   TOK_TRY(report.bandwidth, measure_bandwidth(*backend, clock));
   TOK_TRY(report.launch_seconds, measure_launch(*backend, clock));
-  if (backend->device().backend == BackendKind::kCuda && open.gpus.size() > 1) {
+  if (backend->device().backend == BackendKind::kCuda && backend->device().ranks > 1) {
     TOK_TRY(const std::vector<CudaLink> links, measure_cuda_links());
     report.link_bandwidth = slowest_link(links, open.gpus);
   }

@@ -217,6 +217,21 @@ void add_ranks(Facts& facts, const CompiledPart& part) {
             "ranks", std::move(out));
 }
 
+/// The layers of each device, and the bytes that they take.
+void add_parts(Facts& facts, std::span<const DevicePart> parts) {
+  if (parts.empty()) return;
+  std::vector<std::string> shown;
+  std::vector<Json> all;
+  for (const auto& [layers, plan] : parts) {
+    shown.push_back(fmt::format("{} ({})", layers_text(layers), bytes_text(layers.bytes)));
+    Json one;
+    one.set("first", uint64_t{layers.first + 1}).set("count", uint64_t{layers.count});
+    one.set("bytes", layers.bytes);
+    all.push_back(std::move(one));
+  }
+  facts.add("devices", joined(shown), "devices", Json(std::move(all)));
+}
+
 /// The outcome of one wish: "in 8 of 9 steps", or why in none.
 std::string wish_text(const Engine::Compiled& compiled, const OpenOptions& options,
                       const DeviceInfo& device, const std::string& op, const std::string& name) {
@@ -308,7 +323,8 @@ std::string file_part(std::string_view path) {
 }
 
 Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
-                      const DeviceInfo& device, const OpenOptions& options) {
+                      const DeviceInfo& device, const OpenOptions& options,
+                      std::span<const DevicePart> parts) {
   Facts facts;
   facts.add("model", model_title(files, options.model), "model", files.name);
   add_labels(facts, files);
@@ -330,6 +346,7 @@ Result<Facts> summary(const ModelFiles& files, const Engine::Compiled& compiled,
   add_hints(facts, compiled, device, options);
   TOK_TRY(add_launches(facts, compiled, device, options));
   add_ranks(facts, compiled.main);
+  add_parts(facts, parts);
   add_memory(facts, compiled.main.plan, tower_bytes(compiled));
   return facts;
 }
@@ -371,7 +388,7 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
   const auto print = [](const Json& value) { return value.dump(1) + "\n"; };
   switch (request.view) {
     case InspectView::kSummary: {
-      TOK_TRY(const Facts facts, views::summary(files, compiled, device, options));
+      TOK_TRY(const Facts facts, views::summary(files, compiled, device, options, request.parts));
       return json ? print(facts.json()) : facts.text();
     }
     case InspectView::kGraph:
@@ -389,11 +406,19 @@ Result<std::string> inspect(const ModelFiles& files, const Engine::Compiled& com
     }
     case InspectView::kMemory: {
       if (!json) {
-        const std::string own = views::memory_table(plan);
+        std::string own;
+        for (const auto& [layers, part] : request.parts) {
+          own += fmt::format("{}Of {}:\n{}", own.empty() ? "" : "\n", layers_text(layers),
+                             views::memory_table(part));
+        }
+        if (own.empty()) own = views::memory_table(plan);
         if (!compiled.tower) return own;
         return own + "\nBeside that, for images:\n" + views::memory_table(compiled.tower->plan);
       }
       Json out = views::memory_json(plan);
+      std::vector<Json> parts;
+      for (const DevicePart& part : request.parts) parts.push_back(views::memory_json(part.plan));
+      if (!parts.empty()) out.set("devices", Json(std::move(parts)));
       if (compiled.tower) out.set("images", views::memory_json(compiled.tower->plan));
       return print(out);
     }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 
 namespace tokamak {
 
@@ -15,6 +16,8 @@ struct InspectRequest {
   /// Bytes and FLOPs are those of a step of that many tokens after `depth` others. A plan's phases
   /// are shown with the most tokens they take.
   uint32_t tokens = 1, depth = 0;
+  /// The layers of each device, where they have some each.
+  std::vector<DevicePart> parts;
 };
 
 /// `compiled` is what Engine::compile made of `files` for `device` with `options`. kUsage when the

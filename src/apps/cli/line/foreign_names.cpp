@@ -15,8 +15,9 @@ struct Foreign {
 const Foreign kOptions[] = {
     {{"-ngl", "--n-gpu-layers", "--gpu-layers", "-ncmoe", "--n-cpu-moe"},
      "a model is on one device as a whole; --max-memory SIZE says how much of it"},
-    {{"-sm", "--split-mode", "-ts", "--tensor-split", "--tensor-parallel-size"},
-     "a model is on one device as a whole"},
+    {{"-sm", "--split-mode", "-ts", "--tensor-split", "--tensor-parallel-size",
+      "--pipeline-parallel-size"},
+     "--gpus 0,1 are the devices that have a part each, --split ranks or layers which"},
     {{"-mg", "--main-gpu", "-dev"},
      "--device N chooses the device, as `tokamak doctor` numbers them"},
     {{"-t", "-tb", "--threads-batch", "--numa", "--prio", "--cpu-mask", "--poll"},
