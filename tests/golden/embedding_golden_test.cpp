@@ -96,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
     Models, EncoderGolden,
     testing::ValuesIn(
         in_turn(std::vector<std::string>{"bert", "minilm", "modernbert", "mpnet", "nomic_bert",
-                                         "xlmr", "distilbert", "gte", "nomic_moe"},
+                                         "xlmr", "distilbert", "gte", "nomic_moe", "jina_bert",
+                                         "jina_code", "bge_m3"},
                 {{"cpu", "cpu_fast", "webgpu_f16"}, {"cpu", "cpu_fast", "webgpu_f32"}})),
     [](const auto& param) {
       return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;

@@ -162,7 +162,7 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
             "gemma4, lfm2, lfm2moe, llama, phi3, qwen2, qwen2vl, qwen3, qwen35, qwen35moe, "
             "qwen3next, qwen3vl, qwen3vlmoe, qwen3moe, apertus, arcee, command-r, gpt2, gptneox, "
             "internlm2, "
-            "llama4, minicpm, bert, "
+            "llama4, minicpm, bert, jina-bert-v2, "
             "modern-bert, nomic-bert, nomic-bert-moe, cohere2, deepseek2, ernie4_5, ernie4_5-moe, "
             "exaone4, "
             "falcon-h1, gemma, gemma2, glm4, glm4moe, gpt-oss, granite, granitehybrid, "
