@@ -17,6 +17,7 @@
 #include "engine/files/gguf_files.h"
 #include "engine/files/nemo_files.h"
 #include "engine/files/partial_files.h"
+#include "engine/files/template_files.h"
 #include "engine/gguf_model.h"
 #include "engine/lora_files.h"
 #include "engine/memory.h"
@@ -154,7 +155,9 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   TOK_TRY(files.tokenizer_config, read_optional(folder + "/tokenizer_config.json"));
   TOK_TRY(files.special_tokens_map, read_optional(folder + "/special_tokens_map.json"));
   TOK_TRY(files.added_tokens, read_optional(folder + "/added_tokens.json"));
-  TOK_TRY(files.chat_template, read_optional(folder + "/chat_template.jinja"));
+  TOK_TRY(files.chat_template, read_chat_template([&](const std::string& file) {
+            return read_optional(folder + "/" + file);
+          }));
   TOK_TRY(read_templates(folder, files));
   return files;
 }
