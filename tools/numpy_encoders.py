@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""numpy_encoders.py FOLDER...: records the vectors that encoders give in float64, for the folders of
-tests/data/embeddings whose reference implementation cannot be had. The passes are written from it
-and share nothing with the engine.
+"""numpy_encoders.py FOLDER...: records the vectors that encoders give in float64, and the scores of
+rankers, for the folders of tests/data/embeddings and tests/data/rerank whose reference
+implementation cannot be had. The passes are written from it and share nothing with the engine.
 """
 import json
 import math
@@ -65,9 +65,16 @@ class Encoder:
 class Bert(Encoder):
     """The part that BERT's relatives share: modeling_bert.py of transformers."""
 
+    types = 0  # of the tokens
+
     def embedded(self, ids):
         return (self.w["embeddings.word_embeddings.weight"][ids]
-                + self.w["embeddings.token_type_embeddings.weight"][0])
+                + self.w["embeddings.token_type_embeddings.weight"][self.types])
+
+    def logit(self, ids, types):
+        self.types = types
+        x = np.tanh(self.lin(self.rows(ids)[0], "pooler.dense"))
+        return float(self.lin(x, "classifier")[0])
 
     def heads(self, x, p):
         return [self.lin(x, f"{p}attention.self.{name}").reshape(
@@ -187,7 +194,7 @@ class NomicBert(Encoder):
 
 def model_of(config, weights):
     name = config["architectures"][0]
-    if name != "JinaBertForMaskedLM":
+    if not name.startswith("JinaBert"):
         return {"NomicBertModel": NomicBert, "XLMRobertaModel": BgeM3}[name](config, weights)
     is_for_code = any("layer_norm_q" in name for name in weights)
     return (JinaCodeBert if is_for_code else JinaBert)(config, weights)
@@ -216,6 +223,20 @@ def cases(model):
     return out
 
 
+def ranked(model):
+    """Pairs of texts, whose second ones are of the other type, with their scores."""
+    out = []
+    for length in LENGTHS:
+        random = np.random.default_rng(length)
+        ids = random.integers(FIRST_ID, model.c["vocab_size"], length)
+        types = (np.arange(length) >= random.integers(1, length)).astype(int)
+        logit = model.logit(ids, types)
+        print(f"{length} tokens, logit {logit:.3f}")
+        out.append({"ids": ids.tolist(), "token_type_ids": types.tolist(), "logit": logit,
+                    "score": 1 / (1 + math.exp(-logit))})
+    return out
+
+
 def main(folders):
     for folder in map(pathlib.Path, folders):
         config = json.loads((folder / "config.json").read_text())
@@ -223,7 +244,13 @@ def main(folders):
         weights = tensors(folder / "model.safetensors")
         if (folder / "sparse_linear.pt").exists():
             weights |= torch_layer(folder / "sparse_linear.pt")
+        weights = {name.removeprefix("bert."): one for name, one in weights.items()}
         model = model_of(config, weights)
+        if name.endswith("ForSequenceClassification"):
+            golden = {"kind": "rerank", "class": name, "cases": ranked(model),
+                      "compute": "numpy float64 (tools/numpy_encoders.py)"}
+            (folder / "golden.json").write_text(json.dumps(golden) + "\n")
+            continue
         golden = {"kind": "embedding", "pooling": model.POOLING, "class": name,
                   "compute": "numpy float64 (tools/numpy_encoders.py)", "cases": cases(model)}
         less = without_biases_of_sums(weights)
