@@ -64,6 +64,8 @@ constexpr Architecture kArchitectures[] = {
     {"Llama4ForCausalLM", "llama4_text", decoder_facts<read_llama4>, build_decoder<read_llama4>},
     {"Llama4ForConditionalGeneration", "llama4", decoder_facts<read_llama4>,
      build_decoder<read_llama4>},
+    {"LlavaForConditionalGeneration", "llava", decoder_facts<read_llava>, build_decoder<read_llava>,
+     build_llava_vision},
     {"MPNetModel", "mpnet", mpnet_facts, build_mpnet},
     {"MPNetForMaskedLM", "mpnet", mpnet_facts, build_mpnet},
     {"MiniCPMForCausalLM", "minicpm", decoder_facts<read_minicpm>, build_decoder<read_minicpm>},

@@ -424,9 +424,20 @@ TEST(GgufProjector, IsRefusedWhereItIsNotForTheText) {
   EXPECT_EQ(mistake(Fake("gemma3"), tower("gemma3").set("clip.vision.projection_dim", 96)),
             "mmproj.gguf: clip.vision.projection_dim is 96, but m.gguf: gemma3.embedding_length is "
             "64: the tower is that of a model of another size.");
-  EXPECT_EQ(mistake(Fake("llama"), tower("mlp")),
-            "mmproj.gguf: clip.projector_type is \"mlp\"; this engine reads gemma3, gemma4v, "
-            "idefics3, pixtral, qwen2vl_merger, qwen2.5vl_merger, qwen3vl_merger.");
+  EXPECT_EQ(mistake(Fake("llama"), tower("ldp")),
+            "mmproj.gguf: clip.projector_type is \"ldp\"; this engine reads gemma3, gemma4v, "
+            "idefics3, mlp, pixtral, qwen2vl_merger, qwen2.5vl_merger, qwen3vl_merger.");
+  const auto next = [](Fake llava) {
+    for (const char* key : {"block_count", "embedding_length", "attention.head_count",
+                            "feed_forward_length", "image_size", "patch_size"}) {
+      llava.set(fmt::format("clip.vision.{}", key), 8);
+    }
+    return llava.set("clip.vision.mm_patch_merge_type", "spatial_unpad");
+  };
+  EXPECT_EQ(
+      mistake(Fake("llama"), next(tower("mlp"))),
+      "mmproj.gguf is LLaVA-NeXT's, which sees an image in tiles; this engine runs LLaVA 1.5, "
+      "which sees it as one square.");
   EXPECT_EQ(mistake(Fake("gemma3"), Fake("gemma3")),
             "mmproj.gguf: general.architecture is \"gemma3\", expected \"clip\": the file of a "
             "tower of images (mmproj).");
