@@ -50,7 +50,7 @@ TEST_F(CVectors, AreSparseWhereTheModelHasALayerForThat) {
     for (size_t k = 0; k < count; ++k) {
       EXPECT_GT(tokens[k].weight, 0);
       EXPECT_GT(tokens[k].id, 3u);  // nothing of what stands around every text
-      if (k > 0) EXPECT_GT(tokens[k].id, tokens[k - 1].id);
+      EXPECT_TRUE(k == 0 || tokens[k].id > tokens[k - 1].id);
     }
   }
   EXPECT_GT(all, 0u);
