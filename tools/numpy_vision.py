@@ -152,6 +152,50 @@ class Idefics3(Seeing):
         return np.concatenate(made), ids
 
 
+class Llava(Seeing):
+    """LLaVA 1.5: modeling_llava.py and modeling_clip.py of transformers."""
+
+    TEXT, HEAD = "language_model.model.", "language_model.lm_head"
+
+    def image_token(self):
+        return self.whole["image_token_index"]
+
+    def square(self, image):
+        side = self.v["image_size"]
+        if self.processor.get("do_pad"):
+            whole, colour = max(image.size), tuple(int(x * 255) for x in self.mean)
+            square = Image.new("RGB", (whole, whole), colour)
+            square.paste(image, ((whole - image.width) // 2, (whole - image.height) // 2))
+            return square.resize((side, side), Image.Resampling.BICUBIC)
+        shorter = min(image.size)
+        image = image.resize((side * image.width // shorter, side * image.height // shorter),
+                             Image.Resampling.BICUBIC)
+        left, top = (image.width - side) // 2, (image.height - side) // 2
+        return image.crop((left, top, left + side, top + side))
+
+    def tower(self, image):
+        v, at, eps = self.v, "vision_tower.vision_model.", self.v.get("layer_norm_eps", 1e-5)
+        x = patches_of(image, v["patch_size"], self.mean, self.std)
+        x = x.reshape(len(x) ** 2, -1)
+        weight = self.w[at + "embeddings.patch_embedding.weight"].reshape(v["hidden_size"], -1)
+        x = np.concatenate([self.w[at + "embeddings.class_embedding"][None], x @ weight.T])
+        x = self.ln(x + self.w[at + "embeddings.position_embedding.weight"], at + "pre_layrnorm", eps)
+        for i in range(v["num_hidden_layers"] + 1 + self.whole.get("vision_feature_layer", -2)):
+            p = f"{at}encoder.layers.{i}."
+            h = self.ln(x, p + "layer_norm1", eps)
+            q, k, w = (self.lin(h, f"{p}self_attn.{one}_proj")
+                       .reshape(len(x), v["num_attention_heads"], -1) for one in "qkv")
+            x = x + self.lin(see_all(q, k, w), p + "self_attn.out_proj")
+            h = self.lin(self.ln(x, p + "layer_norm2", eps), p + "mlp.fc1")
+            x = x + self.lin(h * text_passes.sigmoid(1.702 * h), p + "mlp.fc2")
+        p = "multi_modal_projector.linear_"
+        return self.lin(gelu(self.lin(x[1:], p + "1")), p + "2")
+
+    def image(self, image):
+        rows = self.tower(self.square(image))
+        return rows, [self.image_token()] * len(rows)
+
+
 class Mistral3(Seeing):
     TEXT, HEAD = "language_model.model.", "language_model.lm_head"
 
@@ -301,7 +345,7 @@ class Qwen25VL(Qwen2VL):
         return window[:, None] == window
 
 
-MODELS = {"idefics3": Idefics3, "mistral3": Mistral3, "qwen2_vl": Qwen2VL, "qwen2_5_vl": Qwen25VL}
+MODELS = {"idefics3": Idefics3, "llava": Llava, "mistral3": Mistral3, "qwen2_vl": Qwen2VL, "qwen2_5_vl": Qwen25VL}
 
 
 def rounded(values):

@@ -11,6 +11,12 @@ typedef struct tokamak_embed_options tokamak_embed_options;
 typedef struct tokamak_rerank_options tokamak_rerank_options;
 typedef struct tokamak_logits_options tokamak_logits_options;
 typedef struct tokamak_vectors tokamak_vectors;
+typedef struct tokamak_sparse_vectors tokamak_sparse_vectors;
+/* A token of a text, and how much it counts when words are matched. */
+typedef struct {
+  uint32_t id;
+  float weight;
+} tokamak_token_weight;
 
 TOKAMAK_API tokamak_embed_options* tokamak_embed_options_new(void);
 TOKAMAK_API void tokamak_embed_options_free(tokamak_embed_options* options);
@@ -31,6 +37,18 @@ TOKAMAK_API const float* tokamak_vectors_at(const tokamak_vectors* vectors, size
 TOKAMAK_API const float* tokamak_vectors_data(const tokamak_vectors* vectors, size_t* rows,
                                               size_t* dimensions);
 TOKAMAK_API void tokamak_vectors_free(tokamak_vectors* vectors);
+
+/* The sparse vector of each text, of models that make one, as BGE-M3 does; blocks. `options` may be
+ * NULL. */
+TOKAMAK_API tokamak_sparse_vectors* tokamak_model_embed_sparse(tokamak_model* model,
+                                                               const char* const* texts,
+                                                               size_t count,
+                                                               const tokamak_embed_options* options,
+                                                               tokamak_error** error);
+/* The tokens of vector `index` in the order of their ids, and how many there are. */
+TOKAMAK_API const tokamak_token_weight* tokamak_sparse_vectors_at(
+    const tokamak_sparse_vectors* vectors, size_t index, size_t* count);
+TOKAMAK_API void tokamak_sparse_vectors_free(tokamak_sparse_vectors* vectors);
 
 TOKAMAK_API tokamak_rerank_options* tokamak_rerank_options_new(void);
 TOKAMAK_API void tokamak_rerank_options_free(tokamak_rerank_options* options);

@@ -4,8 +4,18 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tokamak {
+
+/// A token of a text, and how much it counts when words are matched.
+struct TokenWeight {
+  uint32_t id = 0;
+  float weight = 0;  // above 0
+};
+
+/// The tokens of a text that count, in the order of their ids.
+using SparseVector = std::vector<TokenWeight>;
 
 struct EmbedOptions {
   /// A name in the model's prompts; "": none; unset: its default.

@@ -134,6 +134,11 @@ class Model {
   Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
                                                 const EmbedOptions& options = {});
 
+  /// The sparse vector of each text, of models that make one beside the other, as BGE-M3 does;
+  /// blocks. Of the options, `dimensions` and `normalize` have no effect. Errors: as of embed().
+  Result<std::vector<SparseVector>> embed_sparse(std::span<const std::string> texts,
+                                                 const EmbedOptions& options = {});
+
   /// How well each document answers the query, in their order: more is better; blocks. Errors: a
   /// model that does not rank, a query that leaves no room for a document, a closed model,
   /// kCancelled.

@@ -112,6 +112,13 @@ class ChatReply(ctypes.Structure):
     ]
 
 
+class TokenWeight(ctypes.Structure):
+    _fields_ = [
+        ("id", c_uint32),
+        ("weight", c_float),
+    ]
+
+
 Progress = CFUNCTYPE(c_bool, c_void_p, c_int, c_uint64, c_uint64)
 Notice = CFUNCTYPE(None, c_void_p, c_char_p)
 Cancelled = CFUNCTYPE(c_bool, c_void_p)
@@ -191,6 +198,9 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
     "tokamak_vectors_at": (POINTER(c_float), c_void_p, c_size_t, POINTER(c_size_t)),
     "tokamak_vectors_data": (POINTER(c_float), c_void_p, POINTER(c_size_t), POINTER(c_size_t)),
     "tokamak_vectors_free": (None, c_void_p),
+    "tokamak_model_embed_sparse": (c_void_p, c_void_p, POINTER(c_char_p), c_size_t, c_void_p, POINTER(c_void_p)),
+    "tokamak_sparse_vectors_at": (POINTER(TokenWeight), c_void_p, c_size_t, POINTER(c_size_t)),
+    "tokamak_sparse_vectors_free": (None, c_void_p),
     "tokamak_rerank_options_new": (c_void_p,),
     "tokamak_rerank_options_free": (None, c_void_p),
     "tokamak_rerank_options_set": (c_bool, c_void_p, c_char_p, c_char_p, POINTER(c_void_p)),

@@ -165,6 +165,23 @@ class Model:
             return row_of(memory)
         return rows_of(memory, rows.value, columns.value)
 
+    def embed_sparse(self, texts: Union[str, Sequence[str]], *, prompt: Optional[str] = None,
+                     truncate: bool = False) -> Union[Dict[int, float], List[Dict[int, float]]]:
+        """The weights of a text's tokens by their ids, or those of each of several, of models that make sparse vectors,
+        as BGE-M3 does."""
+        given = [texts] if isinstance(texts, str) else list(texts)
+        asked = _texts_of(given, "text")
+        with self._handle.use() as handle:
+            made: int = blocking("embed_options", {"prompt": prompt, "truncate": truncate}, lambda own, how: own.checked(
+                own.model_embed_sparse, handle, asked, len(given), how))
+        own, count = library(), ctypes.c_size_t()
+        owned, vectors = Owned(own.sparse_vectors_free, made), []
+        for i in range(len(given)):
+            tokens = own.sparse_vectors_at(made, i, ctypes.byref(count))
+            vectors.append({tokens[k].id: tokens[k].weight for k in range(count.value)})
+        del owned
+        return vectors[0] if isinstance(texts, str) else vectors
+
     def rerank(self, query: str, documents: Sequence[str], *, instruction: Optional[str] = None,
                truncate: bool = False) -> Array:
         """How well each document answers the query: more is better."""

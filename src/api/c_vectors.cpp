@@ -23,6 +23,10 @@ struct tokamak_vectors {
   size_t rows = 0, dimensions = 0;
 };
 
+struct tokamak_sparse_vectors {
+  std::vector<std::vector<tokamak_token_weight>> vectors;
+};
+
 tokamak_embed_options* tokamak_embed_options_new(void) {
   return made<tokamak_embed_options>();
 }
@@ -73,6 +77,36 @@ const float* tokamak_vectors_data(const tokamak_vectors* vectors, size_t* rows,
 }
 
 void tokamak_vectors_free(tokamak_vectors* vectors) {
+  delete vectors;
+}
+
+tokamak_sparse_vectors* tokamak_model_embed_sparse(tokamak_model* model, const char* const* texts,
+                                                   size_t count,
+                                                   const tokamak_embed_options* options,
+                                                   tokamak_error** error) {
+  return value_or_error(error, [&]() -> Result<tokamak_sparse_vectors*> {
+    const std::vector<std::string> own(texts, texts + count);
+    TOK_TRY(const auto vectors,
+            model->model.embed_sparse(own, options == nullptr ? EmbedOptions() : options->options));
+    auto made = std::make_unique<tokamak_sparse_vectors>();
+    for (const SparseVector& one : vectors) {
+      auto& tokens = made->vectors.emplace_back();
+      for (const TokenWeight& token : one) tokens.push_back({token.id, token.weight});
+    }
+    return made.release();
+  });
+}
+
+const tokamak_token_weight* tokamak_sparse_vectors_at(const tokamak_sparse_vectors* vectors,
+                                                      size_t index, size_t* count) {
+  *count = 0;
+  if (index >= vectors->vectors.size()) return nullptr;
+  const auto& tokens = vectors->vectors[index];
+  *count = tokens.size();
+  return tokens.data();
+}
+
+void tokamak_sparse_vectors_free(tokamak_sparse_vectors* vectors) {
   delete vectors;
 }
 

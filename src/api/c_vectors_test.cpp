@@ -37,6 +37,39 @@ struct CVectors : testing::Test {
   tokamak_model* model = nullptr;
 };
 
+TEST_F(CVectors, AreSparseWhereTheModelHasALayerForThat) {
+  open(TOKAMAK_SOURCE_DIR "/tests/data/embeddings/bge_m3");
+  const char* texts[] = {"the old owl hunts at night", "a red fox sees the sea the fox"};
+  tokamak_error* error = nullptr;
+  tokamak_sparse_vectors* vectors = tokamak_model_embed_sparse(model, texts, 2, nullptr, &error);
+  ASSERT_NE(vectors, nullptr) << said(error);
+  size_t all = 0, count = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    const tokamak_token_weight* tokens = tokamak_sparse_vectors_at(vectors, i, &count);
+    all += count;
+    for (size_t k = 0; k < count; ++k) {
+      EXPECT_GT(tokens[k].weight, 0);
+      EXPECT_GT(tokens[k].id, 3u);  // nothing of what stands around every text
+      EXPECT_TRUE(k == 0 || tokens[k].id > tokens[k - 1].id);
+    }
+  }
+  EXPECT_GT(all, 0u);
+  EXPECT_EQ(tokamak_sparse_vectors_at(vectors, 2, &count), nullptr);
+  EXPECT_EQ(count, 0u);
+  tokamak_sparse_vectors_free(vectors);
+}
+
+TEST_F(CVectors, AreRefusedWhereTheModelHasNoLayerForSparseOnes) {
+  open(TOKAMAK_SOURCE_DIR "/models/storyteller", "mean");
+  const char* text = "A fox";
+  tokamak_error* error = nullptr;
+  EXPECT_EQ(tokamak_model_embed_sparse(model, &text, 1, nullptr, &error), nullptr);
+  EXPECT_EQ(said(error),
+            "The model makes no sparse vectors: it has no tensor \"sparse_linear.weight\", in its "
+            "weights or in sparse_linear.safetensors or sparse_linear.pt beside them, as BGE-M3 "
+            "does.");
+}
+
 TEST_F(CVectors, AreOneBlock) {
   open(TOKAMAK_SOURCE_DIR "/models/storyteller", "mean");
   const char* texts[] = {"A fox", "The sea", "An owl"};

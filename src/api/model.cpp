@@ -153,6 +153,16 @@ Result<std::vector<std::vector<float>>> Model::embed(std::span<const std::string
       [=](Engine& engine, const EmbedOptions& own) { return engine.embed(texts, own); });
 }
 
+Result<std::vector<SparseVector>> Model::embed_sparse(std::span<const std::string> texts,
+                                                      const EmbedOptions& options) {
+  if (state_ == nullptr) return is_closed();
+  TOK_TRY(check_sparse(state_->engine().compiled()));
+  TOK_TRY(const auto ids, embedding_ids_of(state_->engine(), texts, options));
+  return run_and_wait<std::vector<SparseVector>>(
+      state_->loop->loop(), options,
+      [&](Engine& engine, const EmbedOptions& own) { return engine.embed_sparse(ids, own); });
+}
+
 Result<std::vector<float>> Model::rerank(std::string_view query,
                                          std::span<const std::string> documents,
                                          const RerankOptions& options) {

@@ -126,6 +126,9 @@ Result<BuildOptions> describe(Engine::Compiled& out, const Architecture& archite
   TOK_TRY(out.facts, architecture.facts(config));
   TOK_TRY(out.encoder, find_encoder(description, options));
   TOK_TRY(check_task(out, options.task));
+  if (out.encoder) {
+    TOK_TRY(out.lexical, read_lexical_head(files.tensors, out.facts.hidden));
+  }
   TOK_TRY(BuildOptions build, build_options(out, files.tensors, device, options));
   TOK_TRY(out.hints, read_hints(description.hints, "tokamak.json"));
   const bool hinted = options.kv == "auto" && out.hints.kv;

@@ -4,6 +4,7 @@
 
 #include "compile/part.h"
 #include "engine/files/hints.h"
+#include "engine/lexical_head.h"
 #include "generate/speculate/speculation.h"
 #include "model/arch.h"
 #include "model/sentence_transformers.h"
@@ -24,12 +25,13 @@ struct CompiledModel {
   fuse::DisabledPasses disabled_passes;
   fuse::Target target;  // what the passes counted on
   uint32_t context = 0;
-  std::optional<VisionTower> vision;  // set: the model reads images
-  std::optional<CompiledPart> tower;  // of that, which runs before the main part
-  Error text_only;                    // not set: why it does not
-  std::optional<Encoder> encoder;     // set: the result is an embedding
-  std::optional<SpeechModel> speech;  // set: the model hears
-  std::optional<VoiceModel> voice;    // set: the model speaks
+  std::optional<VisionTower> vision;   // set: the model reads images
+  std::optional<CompiledPart> tower;   // of that, which runs before the main part
+  Error text_only;                     // not set: why it does not
+  std::optional<Encoder> encoder;      // set: the result is an embedding
+  std::optional<LexicalHead> lexical;  // set: and of each token a weight
+  std::optional<SpeechModel> speech;   // set: the model hears
+  std::optional<VoiceModel> voice;     // set: the model speaks
   ModelHints hints;
   SpeculationOptions speculation;
   DraftMemory draft;  // nothing where there is no draft model

@@ -59,37 +59,44 @@ Result<std::vector<float>> finish(std::span<const float> row, const Encoder& enc
   return out;
 }
 
-}  // namespace
-
-Result<std::vector<std::vector<float>>> Engine::rows_of(std::span<const EncoderInput> inputs,
-                                                        const std::function<bool()>& cancelled) {
-  TOK_TRY(check_idle());
-  const ScopedFlag busy(is_busy_);
-  return run_encoder(*program_, compiled_.facts.vocab, inputs, cancelled);
-}
-
 /// The ids that the context has room for; an error where there are more and no `truncate`.
-Result<std::span<const uint32_t>> Engine::fitting(std::span<const uint32_t> ids,
-                                                  bool truncate) const {
+Result<std::span<const uint32_t>> fitting(std::span<const uint32_t> ids,
+                                          const Engine::Compiled& compiled, bool truncate) {
   if (ids.empty()) return invalid_input("There are no tokens to run the model on.");
-  if (ids.size() <= compiled_.context) return ids;
-  if (truncate) return ids.first(compiled_.context);
+  if (ids.size() <= compiled.context) return ids;
+  if (truncate) return ids.first(compiled.context);
   return invalid_input(
       "The text has {} tokens, but the context has {} positions; it may have up to {}, and "
       "truncate (--truncate) cuts the text.",
-      ids.size(), compiled_.context, compiled_.facts.max_context);
+      ids.size(), compiled.context, compiled.facts.max_context);
+}
+
+Result<std::vector<EncoderInput>> fitting(std::span<const std::vector<uint32_t>> texts,
+                                          const Engine::Compiled& compiled, bool truncate) {
+  std::vector<EncoderInput> inputs;
+  for (const std::vector<uint32_t>& text : texts) {
+    auto ids = fitting(text, compiled, truncate);
+    if (!ids && texts.size() == 1) return Failure(ids.error());
+    if (!ids) return Failure(ids.error().within(fmt::format("text {}", inputs.size() + 1)));
+    inputs.push_back({.ids = *ids});
+  }
+  return inputs;
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<float>>> Engine::rows_of(std::span<const EncoderInput> inputs,
+                                                        const std::function<bool()>& cancelled,
+                                                        const EncoderRows& rows) {
+  TOK_TRY(check_idle());
+  const ScopedFlag busy(is_busy_);
+  return run_encoder(*program_, compiled_.facts.vocab, inputs, cancelled, rows);
 }
 
 Result<std::vector<std::vector<float>>> Engine::embed(std::span<const std::vector<uint32_t>> texts,
                                                       const EmbedOptions& options) {
   TOK_TRY(check_task(compiled_, Task::kEmbeddings));
-  std::vector<EncoderInput> inputs;
-  for (const std::vector<uint32_t>& text : texts) {
-    auto ids = fitting(text, options.truncate);
-    if (!ids && texts.size() == 1) return Failure(ids.error());
-    if (!ids) return Failure(ids.error().within(fmt::format("text {}", inputs.size() + 1)));
-    inputs.push_back({.ids = *ids});
-  }
+  TOK_TRY(const std::vector<EncoderInput> inputs, fitting(texts, compiled_, options.truncate));
   TOK_TRY(auto rows, rows_of(inputs, options.cancelled));
   for (std::vector<float>& row : rows) {
     TOK_TRY(row, finish(row, *compiled_.encoder, options));
@@ -119,15 +126,44 @@ Result<std::vector<float>> Engine::embed(std::string_view text, const EmbedOptio
   return embed(ids, options);
 }
 
-Result<std::vector<std::vector<float>>> Engine::embed(std::span<const std::string> texts,
-                                                      const EmbedOptions& options) {
+Result<std::vector<std::vector<uint32_t>>> embedding_ids_of(const Engine& engine,
+                                                            std::span<const std::string> texts,
+                                                            const EmbedOptions& options) {
   std::vector<std::vector<uint32_t>> all;
   for (const std::string& text : texts) {
-    auto ids = embedding_ids(text, options);
+    auto ids = engine.embedding_ids(text, options);
     if (!ids) return Failure(ids.error().within(fmt::format("text {}", all.size() + 1)));
     all.push_back(*std::move(ids));
   }
+  return all;
+}
+
+Result<std::vector<std::vector<float>>> Engine::embed(std::span<const std::string> texts,
+                                                      const EmbedOptions& options) {
+  TOK_TRY(const auto all, embedding_ids_of(*this, texts, options));
   return embed(all, options);
+}
+
+Result<std::vector<SparseVector>> Engine::embed_sparse(std::span<const std::vector<uint32_t>> texts,
+                                                       const EmbedOptions& options) {
+  TOK_TRY(check_sparse(compiled_));
+  TOK_TRY(const std::vector<EncoderInput> inputs, fitting(texts, compiled_, options.truncate));
+  const LexicalHead& head = *compiled_.lexical;
+  const EncoderRows weights_of = [&](std::span<const float> rows) {
+    return lexical_weights(head, rows);
+  };
+  TOK_TRY(const auto weights, rows_of(inputs, options.cancelled, weights_of));
+  const auto counts = [&](uint32_t id) { return !tokenizer_ || !tokenizer_->is_special(id); };
+  std::vector<SparseVector> vectors;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (std::ranges::any_of(weights[i], [](float w) { return !std::isfinite(w); })) {
+      return invalid_input(
+          "The weights of tokens hold NaN or infinite numbers: the model's own are "
+          "damaged.");
+    }
+    vectors.push_back(sparse_vector(inputs[i].ids, weights[i], counts));
+  }
+  return vectors;
 }
 
 }  // namespace tokamak

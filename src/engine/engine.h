@@ -145,10 +145,14 @@ class Engine {
   Result<std::vector<uint32_t>> embedding_ids(std::string_view text,
                                               const EmbedOptions& options = {}) const;
   /// One embedding per text; several run in one step, without padding. An error names the text.
-  Result<std::vector<std::vector<float>>> embed(std::span<const std::vector<uint32_t>> texts,
-                                                const EmbedOptions& options = {});
-  Result<std::vector<std::vector<float>>> embed(std::span<const std::string> texts,
-                                                const EmbedOptions& options = {});
+  using Vectors = std::vector<std::vector<float>>;
+  Result<Vectors> embed(std::span<const std::vector<uint32_t>> texts,
+                        const EmbedOptions& options = {});
+  Result<Vectors> embed(std::span<const std::string> texts, const EmbedOptions& options = {});
+
+  /// The weights of the tokens of each text. Errors: as of embed(), a model without such a layer.
+  Result<std::vector<SparseVector>> embed_sparse(std::span<const std::vector<uint32_t>> texts,
+                                                 const EmbedOptions& options = {});
 
   /// How well each document answers the query, in their order: more is better. Models that are no
   /// cross-encoders are asked as Qwen3-Reranker is. Errors: a model that can do neither.
@@ -161,13 +165,11 @@ class Engine {
   /// The transcriber, which writes down recordings. It uses the engine's program: one call after
   /// another. Native programs only. Errors: a model that does not recognize speech.
   Result<Transcriber*> transcriber();
-
   /// The codec that `model` names, as OpenOptions do, on the engine's device: engine/codec.h. There
   /// is one: another takes its place. Native programs only.
   Result<Codec*> codec(const std::string& model);
   /// Bytes of the device's memory that it takes beside the model; 0: there is none.
   uint64_t codec_bytes() const { return codec_bytes_; }
-
   /// The narrator, which speaks texts, with that codec, or the one in the model's folder or beside
   /// it. Native programs only. Errors: a model without speech, or without a tokenizer.
   Result<Narrator*> narrator(const std::string& codec = "");
@@ -181,12 +183,11 @@ class Engine {
   Result<void> check_idle() const;
   /// Runs the requests to their ends, beside those that are there. An error of one is one of all.
   Result<std::vector<Generation>> run(std::vector<Request> requests);
-  Result<std::vector<std::vector<float>>> rows_of(std::span<const EncoderInput> inputs,
-                                                  const std::function<bool()>& cancelled);
+  Result<Vectors> rows_of(std::span<const EncoderInput> inputs,
+                          const std::function<bool()>& cancelled, const EncoderRows& rows = {});
   Result<std::vector<float>> rerank_by_answers(std::string_view query,
                                                std::span<const std::string> documents,
                                                const RerankOptions& options);
-  Result<std::span<const uint32_t>> fitting(std::span<const uint32_t> ids, bool truncate) const;
 
   ModelFiles files_;
   TensorFile constants_;  // what the weights are read from, at load and after a loss
@@ -229,7 +230,6 @@ Result<std::string> render_chat(const ModelFiles& files, const Json& variables,
 
 /// The chat template of that name; an error names those that there are.
 Result<std::string> chat_template_named(const ModelFiles& files, std::string_view name);
-
 /// Chooses a device: what `backend` and `device` say, else the best there is, else the CPU.
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options);
 

@@ -10,9 +10,11 @@
 #include "base/system/path_text.h"
 #include "engine/choose_gpus.h"
 #include "engine/engine.h"
+#include "engine/files/encoder_weights.h"
 #include "engine/files/gguf_files.h"
 #include "engine/files/nemo_files.h"
 #include "engine/files/partial_files.h"
+#include "engine/files/template_files.h"
 #include "engine/gguf_model.h"
 #include "engine/lora_files.h"
 #include "engine/memory.h"
@@ -44,18 +46,6 @@ Result<std::string> read_optional(const std::string& path, uint64_t max_bytes = 
 /// An error that names the model, if it does not by the path of a file in it.
 Failure within(const std::string& path, const Error& error) {
   return Failure(error.message.starts_with(path) ? error : error.within(path));
-}
-
-/// Adds the weights of those modules that have some.
-Result<void> add_weights(const std::string& folder, const EncoderFiles& encoder,
-                         ModelFiles& files) {
-  for (const EncoderModule& module : encoder.modules) {
-    if (module.type != "Dense" || !encoder.configs.contains(module.folder)) continue;
-    TOK_TRY(const TensorFile weights,
-            open_safetensors_file(folder + "/" + module.folder + "/model.safetensors"));
-    TOK_TRY(files.tensors, with_tensors(files.tensors, module.folder + "/", weights));
-  }
-  return {};
 }
 
 Result<void> read_templates(const std::string& folder, ModelFiles& files) {
@@ -147,7 +137,9 @@ Result<ModelFiles> read_text_files(const std::string& path) {
   TOK_TRY(files.tokenizer_config, read_optional(folder + "/tokenizer_config.json"));
   TOK_TRY(files.special_tokens_map, read_optional(folder + "/special_tokens_map.json"));
   TOK_TRY(files.added_tokens, read_optional(folder + "/added_tokens.json"));
-  TOK_TRY(files.chat_template, read_optional(folder + "/chat_template.jinja"));
+  TOK_TRY(files.chat_template, read_chat_template([&](const std::string& file) {
+            return read_optional(folder + "/" + file);
+          }));
   TOK_TRY(read_templates(folder, files));
   return files;
 }
@@ -179,7 +171,10 @@ Result<ModelFiles> read_any_model(const std::string& path, const std::string& pr
   files.description = *std::move(description);
   TOK_TRY(files.tensors, unread != nullptr ? open_safetensors_folder(folder, *unread)
                                            : open_safetensors_folder(folder));
-  if (files.description.encoder) TOK_TRY(add_weights(folder, *files.description.encoder, files));
+  if (files.description.encoder) {
+    TOK_TRY(add_module_weights(folder, *files.description.encoder, files.tensors));
+  }
+  TOK_TRY(add_sparse_linear(folder, files.tensors));
   return files;
 }
 

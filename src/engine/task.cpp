@@ -109,6 +109,21 @@ Result<void> check_task(const Engine::Compiled& compiled, Task task) {
   return {};
 }
 
+Result<void> check_sparse(const Engine::Compiled& compiled) {
+  TOK_TRY(check_task(compiled, Task::kEmbeddings));
+  if (!compiled.lexical) {
+    return unsupported(
+        "The model makes no sparse vectors: it has no tensor \"{}\", in its weights or in "
+        "sparse_linear.safetensors or sparse_linear.pt beside them, as BGE-M3 does.",
+        kLexicalWeight);
+  }
+  if (has_encoder_rows(compiled.main.plan)) return {};
+  return unsupported(
+      "The model makes no sparse vectors: they need a model that attends both ways, and the mean "
+      "or "
+      "first row as its embedding.");
+}
+
 uint32_t default_chunk(std::span<const TensorInfo> weights, uint32_t hidden,
                        const DeviceInfo& device) {
   if ((device.features & kFeatureSubgroupMatrix) == 0) return kShortChunk;

@@ -15,6 +15,14 @@ Result<std::optional<Encoder>> find_encoder(const ModelDescription& description,
 /// Why the model cannot be used for `task`, with what it can be used for.
 Result<void> check_task(const Engine::Compiled& compiled, Task task);
 
+/// Why the model gives no weights of tokens.
+Result<void> check_sparse(const Engine::Compiled& compiled);
+
+/// Engine::embedding_ids() of each text; an error names it.
+Result<std::vector<std::vector<uint32_t>>> embedding_ids_of(const Engine& engine,
+                                                            std::span<const std::string> texts,
+                                                            const EmbedOptions& options);
+
 /// Steps of up to this many tokens have kernels of their own where chunks are longer.
 constexpr uint32_t kShortChunk = 512;
 

@@ -63,6 +63,18 @@ std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows, uint32_t f
   return table;
 }
 
+std::vector<float> slope_table(const Slopes& recipe, uint32_t rows, uint32_t count,
+                               uint32_t first) {
+  const uint32_t radius = rows / 2;
+  std::vector<float> table;
+  table.reserve(count * recipe.slopes.size());
+  for (uint32_t row = first; row < first + count; ++row) {
+    const float distance = float(row < radius ? radius - row : row - radius);
+    for (const float slope : recipe.slopes) table.push_back(-slope * distance);
+  }
+  return table;
+}
+
 std::string type_text(const TensorDesc& tensor) {
   std::string text(dtype_name(tensor.dtype));
   text += '[';

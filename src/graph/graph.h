@@ -101,6 +101,17 @@ struct RopeTable {
 /// The content of `rows` rows of a table, from row `first` on: rows * 2 * frequencies floats.
 std::vector<float> rope_table(const RopeTable& recipe, uint32_t rows, uint32_t first = 0);
 
+/// Row r of 2 R + 1: -slopes[h] * |r - R| for every head h, which lowers the scores of keys by
+/// their distance (ALiBi, arXiv:2108.12409).
+struct Slopes {
+  std::vector<float> slopes;
+  bool operator==(const Slopes&) const = default;
+};
+
+/// The content of `count` of its `rows` rows, from row `first` on.
+std::vector<float> slope_table(const Slopes& recipe, uint32_t rows, uint32_t count,
+                               uint32_t first = 0);
+
 /// Every element is `value`: the weight of a norm that has none, or whose weight is a number.
 struct Fill {
   float value = 1;
@@ -142,8 +153,8 @@ struct LoraStack {
   bool operator==(const LoraStack&) const = default;
 };
 
-using Recipe =
-    std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder, WeightNorm, LoraStack>;
+using Recipe = std::variant<std::monostate, Weight, RopeTable, Fill, ColumnOrder, WeightNorm,
+                            LoraStack, Slopes>;
 
 struct TensorDesc {
   std::string name;

@@ -194,20 +194,18 @@ Result<void> parse_node(Scanner& scan, Graph& graph, Names& names) {
   return {};
 }
 
-std::string frequencies_text(const std::vector<float>& frequencies) {
-  std::string text;
-  for (const float f : frequencies) text += fmt::format("{}{}", text.empty() ? "" : " ", f);
-  return "[" + text + "]";
+std::string numbers_text(const std::vector<float>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, " "));
 }
 
-Result<std::vector<float>> parse_frequencies(Scanner& scan) {
-  std::vector<float> frequencies;
+Result<std::vector<float>> parse_numbers(Scanner& scan) {
+  std::vector<float> numbers;
   TOK_TRY(scan.expect("["));
   while (!scan.take("]")) {
-    TOK_TRY(const float frequency, scan.number());
-    frequencies.push_back(frequency);
+    TOK_TRY(const float number, scan.number());
+    numbers.push_back(number);
   }
-  return frequencies;
+  return numbers;
 }
 
 template <size_t kIndex = 0>
@@ -265,10 +263,13 @@ std::string recipe_text(const Recipe& recipe) {
   }
   if (const auto* table = std::get_if<RopeTable>(&recipe)) {
     std::string text = fmt::format("rope {{factor={}}} {}", table->factor,
-                                   frequencies_text(table->inverse_frequencies));
+                                   numbers_text(table->inverse_frequencies));
     if (table->short_rows == 0) return text;
-    return text + fmt::format(" short {} {}", table->short_rows,
-                              frequencies_text(table->short_frequencies));
+    return text +
+           fmt::format(" short {} {}", table->short_rows, numbers_text(table->short_frequencies));
+  }
+  if (const auto* slopes = std::get_if<Slopes>(&recipe)) {
+    return "slopes " + numbers_text(slopes->slopes);
   }
   if (const auto* norm = std::get_if<WeightNorm>(&recipe)) {
     return fmt::format("weight_norm {} {}", Json(norm->magnitude).dump(),
@@ -324,16 +325,20 @@ Result<Recipe> parse_recipe(Scanner& scan) {
     TOK_TRY(scan.expect("{factor="));
     TOK_TRY(table.factor, scan.number());
     TOK_TRY(scan.expect("}"));
-    TOK_TRY(table.inverse_frequencies, parse_frequencies(scan));
+    TOK_TRY(table.inverse_frequencies, parse_numbers(scan));
     if (scan.take("short")) {
       TOK_TRY(parse_value(scan, table.short_rows));
-      TOK_TRY(table.short_frequencies, parse_frequencies(scan));
+      TOK_TRY(table.short_frequencies, parse_numbers(scan));
       if (table.short_rows == 0) return scan.wrong("a number of short rows above 0");
       if (table.short_frequencies.size() != table.inverse_frequencies.size()) {
         return scan.wrong(fmt::format("{} short frequencies", table.inverse_frequencies.size()));
       }
     }
     return Recipe(std::move(table));
+  }
+  if (kind == "slopes") {
+    TOK_TRY(std::vector<float> slopes, parse_numbers(scan));
+    return Recipe(Slopes{std::move(slopes)});
   }
   if (kind == "fill") {
     TOK_TRY(const float value, scan.number());

@@ -79,6 +79,11 @@ std::string some_of(const std::set<std::string>& names) {
   return out;
 }
 
+/// BGE-M3's layer for sparse vectors, which is small.
+bool is_sparse_layer(std::string_view path) {
+  return path == "sparse_linear.safetensors" || path == "sparse_linear.pt";
+}
+
 bool is_text_file(std::string_view path) {
   if (path.starts_with("additional_chat_templates/")) return path.ends_with(".jinja");
   if (path.find('/') != path.npos) return false;
@@ -211,7 +216,7 @@ Result<std::vector<std::string>> parse_modules(std::string_view text) {
 std::vector<RepoFile> text_files(const RepoListing& listing) {
   std::vector<RepoFile> files;
   for (const RepoFile& file : listing.files) {
-    if (is_text_file(file.path)) files.push_back(file);
+    if (is_text_file(file.path) || is_sparse_layer(file.path)) files.push_back(file);
   }
   return files;
 }

@@ -53,6 +53,12 @@ TEST(NeededFiles, AreTheShardsOfTheIndexAndTheFoldersOfTheModules) {
             std::string::npos);
 }
 
+TEST(NeededFiles, AreLayersForSparseVectors) {
+  EXPECT_EQ(needed(listing({"colbert_linear.pt", "config.json", "model.safetensors",
+                            "pytorch_model.bin", "sparse_linear.pt"})),
+            (Paths{"config.json", "model.safetensors", "sparse_linear.pt"}));
+}
+
 TEST(NeededFiles, SayWhichWeightsThereAreWhenNoneCanBeRead) {
   const auto files = needed_files(listing({"config.json", "pytorch_model.bin"}), "", {});
   ASSERT_FALSE(files);

@@ -66,6 +66,7 @@ Result<Graph> build_gemma4(const ConfigReader&, const TensorFile&, const BuildOp
 Result<VisionTower> build_gemma4_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<VisionTower> build_idefics3_vision(const ConfigReader&, const TensorFile&,
                                           const TowerBuild&);
+Result<VisionTower> build_llava_vision(const ConfigReader&, const TensorFile&, const TowerBuild&);
 Result<ModelFacts> kani_tts2_facts(const ConfigReader&);
 Result<Graph> build_kani_tts2(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<VoiceModel> kani_tts2_voice(const ConfigReader&, const TensorFile&);
@@ -114,6 +115,10 @@ Result<ModelFacts> distilbert_facts(const ConfigReader&);
 Result<Graph> build_distilbert(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> gte_facts(const ConfigReader&);
 Result<Graph> build_gte(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> jina_bert_facts(const ConfigReader&);
+Result<Graph> build_jina_bert(const ConfigReader&, const TensorFile&, const BuildOptions&);
+Result<ModelFacts> jina_bert_ranker_facts(const ConfigReader&);
+Result<Graph> build_jina_bert_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> gte_ranker_facts(const ConfigReader&);
 Result<Graph> build_gte_ranker(const ConfigReader&, const TensorFile&, const BuildOptions&);
 Result<ModelFacts> modernbert_facts(const ConfigReader&);

@@ -1,4 +1,4 @@
-// The fields that DistilBERT and GTE's encoder read.
+// The fields that DistilBERT, JinaBERT and GTE's encoder read.
 #include <gtest/gtest.h>
 
 #include "model/arch.h"
@@ -33,6 +33,28 @@ TEST(GteConfig, RefusesWhatTheGraphDoesNotHave) {
   EXPECT_EQ(gte_error(R"(, "logn_attention_scale": true)"),
             "config.json: logn_attention_scale is true; this engine runs this architecture without "
             "scales of queries.");
+}
+
+std::string jina_error(std::string_view more) {
+  return error_of(jina_bert_facts,
+                  R"("vocab_size": 8, "hidden_size": 32, "num_hidden_layers": 1,
+                     "num_attention_heads": 2, "intermediate_size": 6)",
+                  more);
+}
+
+TEST(JinaBertConfig, RefusesWhatTheGraphDoesNotHave) {
+  constexpr const char* kAlibi = R"(, "position_embedding_type": "alibi")";
+  const auto error = [&](const char* more) { return jina_error(std::string(kAlibi) + more); };
+  EXPECT_EQ(error(""), "");
+  EXPECT_EQ(error(R"(, "feed_forward_type": "reglu", "emb_pooler": null)"), "");
+  EXPECT_EQ(
+      jina_error(""),
+      "config.json: position_embedding_type is \"absolute\"; this engine knows alibi positions "
+      "here.");
+  EXPECT_EQ(error(R"(, "feed_forward_type": "original")"),
+            "config.json: feed_forward_type is \"original\"; this engine knows geglu and reglu.");
+  EXPECT_EQ(error(R"(, "emb_pooler": "cls")"),
+            "config.json: emb_pooler is \"cls\"; this engine knows mean.");
 }
 
 TEST(DistilBertConfig, NeedsHeadsThatMakeTheWidth) {

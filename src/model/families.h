@@ -47,6 +47,7 @@ Result<DecoderSpec> read_hunyuan(ConfigReader config);
 Result<DecoderSpec> read_internlm2(ConfigReader config);
 Result<DecoderSpec> read_idefics3(const ConfigReader& config);
 Result<DecoderSpec> read_llama(ConfigReader config);
+Result<DecoderSpec> read_llava(const ConfigReader& config);
 Result<DecoderSpec> read_minicpm(ConfigReader config);
 Result<DecoderSpec> read_minimax_m2(ConfigReader config);
 Result<DecoderSpec> read_ministral3(ConfigReader config);

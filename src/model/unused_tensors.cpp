@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kParts[] = {
     "audio_tower",
     "cls",
+    "colbert_linear",
     "connector",
     "decoder",
     "embed_audio",
@@ -22,6 +23,7 @@ constexpr std::string_view kParts[] = {
     "mtp",
     "pooler",
     "multi_modal_projector",
+    "sparse_linear",
     "speaker_emb_projection",
     "vision_model",
     "visual",

@@ -85,9 +85,14 @@ struct VisionTower {
   bool clip_colours = false;     // are normed as CLIP's without a file's numbers
   uint32_t min_pixels = 65'536;  // of an image, likewise
   uint32_t image_side = 0;       // pixels, of all images; 0: they keep their shape
+  bool keeps_ratio = false;      // and are cut or padded to a square, and not stretched
   bool fills_tokens = false;     // and are brought to as many tokens as a budget allows
   TensorDesc positions;          // a table of rows, read by the host; nothing for kNone
   PatchPositions positions_are = PatchPositions::kSquare;
+  /// A row before those of the patches that becomes no row of the text; its position is the table's
+  /// first row. Set: a class token.
+  std::optional<TensorDesc> class_row;
+  uint32_t tower_rows() const { return max_patches + (class_row ? 1 : 0); }
   std::optional<double> angle_base;     // of angles by row and column; none: heads do not turn
   bool columns_first = false;           // the first half of the frequencies is the column's
   bool alternates = false;              // rows and columns turn by every other frequency each

@@ -288,16 +288,15 @@ Result<void> read_weight_norm(const TensorFile& file, const TensorDesc& constant
   return {};
 }
 
-/// A table as long as the context, so it comes in pieces too.
-Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recipe, Share share,
-                              const WriteBytes& write) {
+/// A table as long as the context, so it comes in pieces too. `content`: of some rows from one on.
+Result<void> write_table(const TensorDesc& constant, const auto& content, Share share,
+                         const WriteBytes& write) {
   const uint64_t rows = uint64_t(constant.shape[0]);
-  const uint64_t row_bytes = std::max<size_t>(1, recipe.inverse_frequencies.size() * 2) * 4;
+  const uint64_t row_bytes = std::max<uint64_t>(1, uint64_t(constant.shape[1])) * sizeof(float);
   const uint64_t piece = std::max<uint64_t>(1, kPieceBytes / row_bytes);
   const uint64_t end = share_begin(rows, share.index + 1, share.count);
   for (uint64_t at = share_begin(rows, share.index, share.count); at < end; at += piece) {
-    const std::vector<float> values =
-        rope_table(recipe, uint32_t(std::min(piece, end - at)), uint32_t(at));
+    const std::vector<float> values = content(uint32_t(std::min(piece, end - at)), uint32_t(at));
     TOK_TRY(write(at * row_bytes, std::as_bytes(std::span(values))));
   }
   return {};
@@ -308,7 +307,16 @@ Result<void> write_rope_table(const TensorDesc& constant, const RopeTable& recip
 Result<void> read_constant(const TensorFile& file, const TensorDesc& constant, Share share,
                            const WriteBytes& write) {
   if (const auto* table = std::get_if<RopeTable>(&constant.recipe)) {
-    return write_rope_table(constant, *table, share, write);
+    const auto content = [&](uint32_t rows, uint32_t first) {
+      return rope_table(*table, rows, first);
+    };
+    return write_table(constant, content, share, write);
+  }
+  if (const auto* slopes = std::get_if<Slopes>(&constant.recipe)) {
+    const auto content = [&](uint32_t rows, uint32_t first) {
+      return slope_table(*slopes, uint32_t(constant.shape[0]), rows, first);
+    };
+    return write_table(constant, content, share, write);
   }
   if (const auto* fill = std::get_if<Fill>(&constant.recipe)) {
     const std::vector<float> values(size_t(element_count(constant.shape, 1)), fill->value);

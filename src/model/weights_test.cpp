@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/bits.h"
+#include "graph/text.h"
 #include "model/constant_bytes.h"
 #include "model/model_builder.h"
 
@@ -150,6 +151,20 @@ TEST(Weights, ComputesRotaryTablesAndFills) {
   EXPECT_EQ(read({}, table), rope_table(recipe, 400'000));
   const TensorDesc ones{"o", {3}, DType::kF32, Storage::kConstant, Fill{1}, 0};
   EXPECT_EQ(read({}, ones), (Floats{1, 1, 1}));
+}
+
+TEST(Weights, ComputesSlopesByTheDistanceFromTheMiddle) {
+  const Slopes recipe{{0.5f, 0.25f}};
+  TensorDesc table{"t", {5, 2}, DType::kF32, Storage::kConstant, recipe, 0};
+  EXPECT_EQ(read({}, table), (Floats{-1, -0.5f, -0.5f, -0.25f, 0, 0, -0.5f, -0.25f, -1, -0.5f}));
+  table.shape = {399'999, 2};  // several pieces
+  EXPECT_EQ(read({}, table), slope_table(recipe, 399'999, 399'999));
+  const std::string text = recipe_text(recipe);
+  EXPECT_EQ(text, "slopes [0.5 0.25]");
+  Scanner scan(text);
+  const auto parsed = parse_recipe(scan);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(*parsed, Recipe(recipe));
 }
 
 TEST(ModelBuilder, NamesAMissingAndAMisshapenTensor) {

@@ -57,6 +57,35 @@ ImageSize read_square(ConfigReader& config, const VisionTower& tower) {
   return {tower.image_side, tower.image_side};
 }
 
+/// A side in pixels, which older files have as a number and newer ones in an object.
+void expect_side(ConfigReader& config, std::string_view name,
+                 std::initializer_list<std::string_view> fields, uint32_t side) {
+  const Json* const found = config.find(name);
+  if (found == nullptr || !found->is_object()) return expect_size(config, name, side);
+  ConfigReader inside = config.at(name);
+  for (const std::string_view field : fields) expect_size(inside, field, side);
+  config.adopt(inside.status());
+}
+
+/// CLIP's: images are cut or, in LLaVA's own processor, get margins of the mean colour.
+ImageProcessor::Centre read_centre(ConfigReader& config, const VisionTower& tower,
+                                   const std::array<float, 3>& mean) {
+  const uint32_t side = tower.image_side;
+  ImageProcessor::Centre own = {.side = side};
+  expect_side(config, "size", {"shortest_edge"}, side);
+  expect_side(config, "crop_size", {"height", "width"}, side);
+  if (config.flag("do_pad", false)) {
+    own.margin.emplace();
+    for (size_t i = 0; i < mean.size(); ++i) (*own.margin)[i] = uint8_t(mean[i] * 255);
+  }
+  for (const char* name : {"do_resize", "do_center_crop"}) {
+    if (config.flag(name, true)) continue;
+    config.reject({ErrorCode::kUnsupported,
+                   fmt::format("{} is false; this engine knows true.", config.path(name))});
+  }
+  return own;
+}
+
 /// The filter that `resample` names in Pillow's numbers.
 ResizeFilter read_filter(ConfigReader& config, uint32_t otherwise) {
   const uint32_t number = config.size("resample", otherwise);
@@ -96,6 +125,36 @@ Result<ImageSize> size_by(ImageSize image, const ImageProcessor::Squares& square
   return size_in_squares(size_to_longest(image, squares.longest), squares.side);
 }
 
+Result<ImageSize> size_by(ImageSize image, const ImageProcessor::Centre& centre) {
+  constexpr uint64_t kMaxRatio = 200;
+  const auto [shorter, longer] = std::minmax(image.width, image.height);
+  if (longer <= kMaxRatio * shorter) return ImageSize{centre.side, centre.side};
+  return invalid_input(
+      "The image has {} x {} pixels: its sides differ by more than a factor of {}.", image.width,
+      image.height, kMaxRatio);
+}
+
+/// The size of an image whose shorter side becomes `side` pixels.
+ImageSize size_to_shortest(ImageSize image, uint32_t side) {
+  const uint64_t shorter = std::min(image.width, image.height);
+  return {uint32_t(uint64_t{side} * image.width / shorter),
+          uint32_t(uint64_t{side} * image.height / shorter)};
+}
+
+/// A square with the image in its middle.
+Image with_margins(const Image& image, const std::array<uint8_t, 3>& colour) {
+  const uint32_t side = std::max(image.width, image.height);
+  Image out = black_image(side, side);
+  for (size_t i = 0; i < out.rgb.size(); ++i) out.rgb[i] = colour[i % 3];
+  const size_t left = (side - image.width) / 2, top = (side - image.height) / 2;
+  const size_t bytes = size_t{image.width} * 3;
+  for (size_t row = 0; row < image.height; ++row) {
+    std::copy_n(image.rgb.begin() + std::ptrdiff_t(row * bytes), bytes,
+                out.rgb.begin() + std::ptrdiff_t(((top + row) * side + left) * 3));
+  }
+  return out;
+}
+
 /// The part of an image that begins at a pixel.
 Image cropped(const Image& image, uint32_t x, uint32_t y, uint32_t side) {
   Image out = black_image(side, side);
@@ -131,6 +190,9 @@ Result<ImageProcessor> ImageProcessor::read(const Json* file, const VisionTower&
   } else if (lines != nullptr) {
     own.size_ = SideBudget{tower.patch * tower.side, lines->longest, max_pixels};
     own.filter_ = read_filter(config, 3);
+  } else if (tower.keeps_ratio) {
+    own.size_ = read_centre(config, tower, own.layout_.mean);
+    own.filter_ = read_filter(config, 3);
   } else if (tower.image_side != 0) {
     own.size_ = read_square(config, tower);
     own.filter_ = ResizeFilter::kBilinear;
@@ -150,6 +212,15 @@ Result<ImageSize> ImageProcessor::size_for(ImageSize image) const {
 
 Result<Image> ImageProcessor::resize(Image image) const {
   TOK_TRY(const ImageSize size, size_for({image.width, image.height}));
+  if (const Centre* centre = std::get_if<Centre>(&size_)) {
+    if (centre->margin) {
+      return resized(with_margins(image, *centre->margin), size, filter_);
+    }
+    const ImageSize whole = size_to_shortest({image.width, image.height}, centre->side);
+    image = resized(std::move(image), whole, filter_);
+    return cropped(image, (whole.width - size.width) / 2, (whole.height - size.height) / 2,
+                   centre->side);
+  }
   // Twice, as the reference does it.
   if (const Squares* squares = std::get_if<Squares>(&size_)) {
     const ImageSize first = size_to_longest({image.width, image.height}, squares->longest);

@@ -20,6 +20,13 @@ class ImageProcessor {
     bool splits = true;
   };
 
+  /// How an image becomes a square of `side` pixels without being stretched: its shorter side is
+  /// brought to that and what is beyond is cut off, or it gets margins of a colour first.
+  struct Centre {
+    uint32_t side = 0;
+    std::optional<std::array<uint8_t, 3>> margin = {};
+  };
+
   /// `file` is null where the model has none: the family's own values hold then. `max_pixels` is
   /// the user's limit. Errors name the field.
   static Result<ImageProcessor> read(const Json* file, const VisionTower& tower,
@@ -40,7 +47,7 @@ class ImageProcessor {
  private:
   PatchLayout layout_;
   /// A budget, or the square that all images become or are cut into.
-  std::variant<PixelBudget, SideBudget, TokenBudget, ImageSize, Squares> size_;
+  std::variant<PixelBudget, SideBudget, TokenBudget, ImageSize, Squares, Centre> size_;
   ResizeFilter filter_ = ResizeFilter::kBicubic;
 };
 

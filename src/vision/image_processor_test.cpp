@@ -91,6 +91,34 @@ TEST(ImageProcessor, MakesSquaresOfAllImagesWhereTheTowerTakesOneSize) {
   EXPECT_FALSE(ImageProcessor::read(&cropped, tower, 1));
 }
 
+TEST(ImageProcessor, CutsTheMiddleOrAddsMarginsWhereImagesKeepTheirRatio) {
+  VisionTower tower = {.patch = 4, .side = 1, .image_side = 8};
+  tower.keeps_ratio = true;
+  Image image = black_image(16, 8);
+  for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(i / 3 % 16);  // the column
+  const Json cuts = *Json::parse(R"({"size": {"shortest_edge": 8}, "crop_size": 8})");
+  const auto middle = ImageProcessor::read(&cuts, tower, 1)->resize(image);
+  ASSERT_TRUE(middle) << middle.error().message;
+  ASSERT_EQ(middle->width, 8u);
+  EXPECT_EQ(middle->rgb[0], 4);
+  EXPECT_EQ(middle->rgb[3 * 7], 11);
+  const Json pads = *Json::parse(R"({"do_pad": true, "image_mean": [0.5, 0.25, 1]})");
+  const auto whole = ImageProcessor::read(&pads, tower, 1)->resize(image);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_LT(whole->rgb[4 * 8 * 3], 3);  // the image's first column, in the middle
+  const auto wide = ImageProcessor::read(&pads, tower, 1)->resize(black_image(16, 4));
+  ASSERT_TRUE(wide) << wide.error().message;
+  EXPECT_EQ(wide->rgb[0], 127);
+  EXPECT_EQ(wide->rgb[1], 63);
+  EXPECT_EQ(wide->rgb[2], 255);
+  const Json other = *Json::parse(R"({"crop_size": {"height": 336, "width": 336}})");
+  EXPECT_EQ(ImageProcessor::read(&other, tower, 1).error().message,
+            "preprocessor_config.json: crop_size: height is 336, but config.json says 8.");
+  const auto thin = ImageProcessor::read(&cuts, tower, 1)->size_for({1, 201});
+  EXPECT_EQ(thin.error().message,
+            "The image has 1 x 201 pixels: its sides differ by more than a factor of 200.");
+}
+
 TEST(ImageProcessor, FillsTheBudgetOfTokensWithinTheLimitOfTheUser) {
   VisionTower tower = {.max_patches = 90, .patch = 8, .side = 3};
   tower.fills_tokens = true;

@@ -89,14 +89,14 @@ InputWrite input(const Plan& plan, std::string_view name, const std::vector<Numb
 
 Result<CompiledPart> TowerRunner::compile(const VisionTower& tower, const DeviceInfo& device,
                                           const PartOptions& options) {
-  const fuse::Target target = for_rows(options.target, tower.max_patches);
+  const fuse::Target target = for_rows(options.target, tower.tower_rows());
   PartRequest part;
   for (size_t i = 0; i < tower.stages.size(); ++i) {
     const std::string number = i == 0 ? "" : fmt::format(".{}", i);
     part.graphs.push_back({tower.stages[i].patches, target});
     part.graphs.push_back({tower.stages[i].merge, target});
     part.phases.push_back(
-        {.name = "patches" + number, .max_rows = tower.max_patches, .graph = patches_phase(i)});
+        {.name = "patches" + number, .max_rows = tower.tower_rows(), .graph = patches_phase(i)});
     part.phases.push_back(
         {.name = "merge" + number, .max_rows = tower.max_rows(), .graph = merge_phase(i)});
   }
@@ -120,6 +120,11 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
   if (tower.positions_are != PatchPositions::kNone) {
     TOK_TRY(own->table_, read_floats(constants, tower.positions));
   }
+  if (tower.class_row) {
+    TOK_TRY(const std::vector<float> row, read_floats(constants, *tower.class_row));
+    for (size_t i = 0; i < row.size(); ++i) own->table_[i] += row[i];
+    own->before_ = 1;
+  }
   TOK_TRY(own->program_, backend.compile(std::move(plan), in_order(constants, tower)));
   TOK_TRY(write_all_pages(*own->program_));
   return own;
@@ -127,16 +132,18 @@ Result<std::unique_ptr<TowerRunner>> TowerRunner::open(const VisionTower& tower,
 
 Result<std::vector<float>> TowerRunner::run_stage(size_t stage, const PatchGrid& grid,
                                                   std::span<const InputWrite> inputs) {
-  const std::vector<uint32_t> no_tokens(grid.patches());
+  const uint32_t count = before_ + grid.patches();
+  const std::vector<uint32_t> no_tokens(count);
   TOK_TRY(program_->submit({.phase = patches_phase(stage),
-                            .slots = {{.count = grid.patches(), .length = grid.patches()}},
+                            .slots = {{.count = count, .length = count}},
                             .tokens = no_tokens,
                             .inputs = inputs,
                             .done = {}}));
   // Neighbouring patches are one row from here on: the same bytes, in another buffer.
   const BufferId made = plan().phases[patches_phase(stage)].result.buffer;
-  const uint64_t bytes = uint64_t{grid.patches()} * width_ * sizeof(float);
-  std::vector<BufferCopy> copies = {{.from = made, .to = plan().named(kUnmerged), .bytes = bytes}};
+  const uint64_t row = width_ * sizeof(float), bytes = grid.patches() * row;
+  std::vector<BufferCopy> copies = {
+      {.from = made, .to = plan().named(kUnmerged), .from_first = before_ * row, .bytes = bytes}};
   if (stage + 1 < stages_) {
     copies.push_back({.from = made, .to = plan().named(kPatchStates), .bytes = bytes});
   }
@@ -151,8 +158,9 @@ Result<std::vector<float>> TowerRunner::run_stage(size_t stage, const PatchGrid&
 Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
   const PatchGrid grid = {patches.rows, patches.columns, side_};
   const uint32_t most = plan().phases[patches_phase(0)].max_tokens;
-  if (grid.patches() > most) {
-    return invalid_input("The image has {} patches, expected at most {}.", grid.patches(), most);
+  if (before_ + grid.patches() > most) {
+    return invalid_input("The image has {} patches, expected at most {}.", grid.patches(),
+                         most - before_);
   }
   std::vector<uint32_t> order, spans;
   std::vector<float> pixels, positions, angles;
@@ -160,13 +168,20 @@ Result<std::vector<float>> TowerRunner::run(const Patches& patches) {
     order = window_order(grid, window_);
     pixels = reordered(patches.values, order);
   }
+  if (before_ != 0) {
+    pixels.assign(patches.values.size() / grid.patches(), 0.0f);
+    pixels.insert(pixels.end(), patches.values.begin(), patches.values.end());
+  }
   std::vector<InputWrite> inputs = {
-      input(plan(), kPatchPixels, order.empty() ? patches.values : pixels)};
+      input(plan(), kPatchPixels, pixels.empty() ? patches.values : pixels)};
   if (written_ != grid) {
     if (positions_are_ != PatchPositions::kNone) {
       const bool is_square = positions_are_ == PatchPositions::kSquare;
+      const std::span table = std::span<const float>(table_).subspan(before_ * width_);
       positions =
-          is_square ? mixed_positions(table_, width_, grid) : added_positions(table_, width_, grid);
+          is_square ? mixed_positions(table, width_, grid) : added_positions(table, width_, grid);
+      positions.insert(positions.begin(), table_.begin(),
+                       table_.end() - std::ptrdiff_t(table.size()));
       inputs.push_back(input(plan(), kPatchPositions, positions));
     }
     if (angles_) {

@@ -37,6 +37,7 @@ class TowerRunner {
 
   size_t stages_ = 1;
   uint32_t side_ = 1, window_ = 0, head_dim_ = 0;
+  uint32_t before_ = 0;  // rows before those of the patches
   std::optional<GridAngles> angles_;
   PatchPositions positions_are_ = PatchPositions::kSquare;
   std::vector<float> table_;          // of positions

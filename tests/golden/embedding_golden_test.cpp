@@ -96,11 +96,48 @@ INSTANTIATE_TEST_SUITE_P(
     Models, EncoderGolden,
     testing::ValuesIn(
         in_turn(std::vector<std::string>{"bert", "minilm", "modernbert", "mpnet", "nomic_bert",
-                                         "xlmr", "distilbert", "gte", "nomic_moe"},
+                                         "xlmr", "distilbert", "gte", "nomic_moe", "jina_bert",
+                                         "jina_code", "bge_m3"},
                 {{"cpu", "cpu_fast", "webgpu_f16"}, {"cpu", "cpu_fast", "webgpu_f32"}})),
     [](const auto& param) {
       return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
     });
+
+/// Models that give each token a weight beside the vector of the text.
+struct SparseGolden : EmbeddingGolden {};
+
+TEST_P(SparseGolden, WeightsOfTokensAreAsRecordedBesideVectors) {
+  std::vector<std::vector<uint32_t>> texts;
+  std::vector<const Json*> cases;
+  for (const Json& c : golden.find("cases")->as_array()) {
+    texts.push_back(ids_of(*c.find("ids")));
+    cases.push_back(&c);
+  }
+  // Several in a step; the vectors after them are not of its rows.
+  const auto found = engine->embed_sparse(texts);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->size(), texts.size());
+  double worst = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto& expected = cases[i]->find("sparse")->as_array();
+    ASSERT_EQ((*found)[i].size(), expected.size());
+    for (size_t k = 0; k < expected.size(); ++k) {
+      const TokenWeight& own = (*found)[i][k];
+      EXPECT_EQ(own.id, expected[k].as_array()[0].as_integer());
+      worst = std::max(worst, std::abs(own.weight - expected[k].as_array()[1].as_number()));
+    }
+    const auto vector = engine->embed(texts[i]);
+    ASSERT_TRUE(vector) << vector.error().message;
+    EXPECT_LE(relative_error(floats_of(*cases[i]->find("embedding")), *vector), setup.tolerance);
+  }
+  EXPECT_LE(worst, setup.tolerance);
+  fmt::print("sparse {} {}: within {:.1e}\n", model, setup.name, worst);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SparseGolden,
+                         testing::Combine(testing::Values(std::string("bge_m3")),
+                                          testing::ValuesIn(setups())),
+                         [](const auto& param) { return std::get<1>(param.param).name; });
 
 }  // namespace
 }  // namespace tokamak::golden

@@ -97,6 +97,37 @@ std::vector<LooseTensor> nomic_experts(LooseTensor tensor) {
 
 using Names = decltype(GgufForm::names);
 
+/// The names of JinaBERT's tensors: MLPs have those of `mlp`.
+GgufForm jina(const Names& mlp) {
+  Names names = {{"embeddings.word_embeddings", "token_embd"},
+                 {"embeddings.token_type_embeddings", "token_types"},
+                 {"embeddings.LayerNorm", "token_embd_norm"},
+                 {"attention.self.query", "attn_q"},
+                 {"attention.self.key", "attn_k"},
+                 {"attention.self.value", "attn_v"},
+                 {"attention.output.dense", "attn_output"},
+                 {"attention.output.LayerNorm", "attn_output_norm"}};
+  names.insert(names.end(), mlp.begin(), mlp.end());
+  return {.architecture = "jina-bert-v2",
+          .metadata = gguf_sizes(48, 2, 3, 40, 512,
+                                 {{"attention.layer_norm_epsilon", 1e-12},
+                                  {"attention.causal", false},
+                                  {"pooling_type", kMean}}),
+          .layers = "encoder.layer.",
+          .names = std::move(names)};
+}
+
+/// The gate and up apart, as converters wrote them first.
+std::vector<LooseTensor> apart(LooseTensor tensor) {
+  if (!tensor.info.name.ends_with("ffn_up.weight")) return {std::move(tensor)};
+  LooseTensor gate = tensor;
+  const uint64_t half = tensor.info.shape[0] / 2;
+  gate.info.name.replace(gate.info.name.find("ffn_up"), 6, "ffn_gate");
+  gate.take_rows(row_range(0, half));
+  tensor.take_rows(row_range(half, half));
+  return {std::move(gate), std::move(tensor)};
+}
+
 /// The names of NomicBERT's tensors, with those of its MLPs.
 Names nomic_names(const Names& mlp) {
   Names all = {{"embeddings.word_embeddings", "token_embd"},
@@ -128,6 +159,14 @@ GgufForm nomic_moe() {
                                 {"mlp.experts.mlp.w2", "ffn_down_exps.weight"},
                                 {"mlp.experts", "experts_bias"}}),
           .change = nomic_experts};
+}
+
+GgufForm jina_apart() {
+  GgufForm form = jina({{"mlp.gated_layers", "ffn_up"},
+                        {"mlp.wo", "ffn_down"},
+                        {"mlp.layernorm", "layer_output_norm"}});
+  form.change = apart;
+  return form;
 }
 
 const GgufForms& encoder_forms() {
@@ -167,6 +206,13 @@ const GgufForms& encoder_forms() {
         .layers = "encoder.layers.",
         .names = nomic_names({{"mlp.fc11", "ffn_up"}, {"mlp.fc12", "ffn_gate"}})}},
       {"nomic_moe", nomic_moe()},
+      {"jina_bert", jina_apart()},
+      {"jina_code", jina({{"attention.self.layer_norm_q", "attn_q_norm"},
+                          {"attention.self.layer_norm_k", "attn_k_norm"},
+                          {"layer_norm_1", "attn_norm_2"},
+                          {"mlp.up_gated_layer", "ffn_up"},
+                          {"mlp.down_layer", "ffn_down"},
+                          {"layer_norm_2", "layer_output_norm"}})},
   };
   return forms;
 }

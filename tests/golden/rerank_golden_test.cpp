@@ -68,10 +68,10 @@ TEST_P(RerankGolden, ScoresAreAsRecorded) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, RerankGolden,
-    testing::ValuesIn(in_turn(std::vector<std::string>{"cross_bert", "cross_modernbert",
-                                                       "cross_xlmr", "qwen3_reranker", "cross_gte"},
-                              {{"cpu", "cpu_fast", "webgpu_f16"},
-                               {"cpu", "cpu_fast", "webgpu_f32"}})),
+    testing::ValuesIn(
+        in_turn(std::vector<std::string>{"cross_bert", "cross_modernbert", "cross_xlmr",
+                                         "qwen3_reranker", "cross_gte", "cross_jina"},
+                {{"cpu", "cpu_fast", "webgpu_f16"}, {"cpu", "cpu_fast", "webgpu_f32"}})),
     [](const auto& param) {
       return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
     });

@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(OnTheCpu, VisionGolden,
 /// Whose kernels are those of the others.
 INSTANTIATE_TEST_SUITE_P(
     OnTwoDevices, VisionGolden,
-    testing::Combine(testing::Values("idefics3", "mistral3_images", "qwen2_5_vl"),
+    testing::Combine(testing::Values("idefics3", "llava", "mistral3_images", "qwen2_5_vl"),
                      testing::Values(setup_named("cpu"), setup_named("webgpu_f32"))),
     case_name);
 

@@ -34,6 +34,16 @@ def test_embeds_one_text_or_several(vectors):
     assert len(vectors.embed([])) == 0
 
 
+def test_sparse_vectors_are_weights_of_tokens(vectors):
+    with tokamak.open(DATA / "embeddings" / "bge_m3", backend="cpu") as model:
+        texts = ["the old owl hunts at night", "a red fox sees the sea"]
+        several, one = model.embed_sparse(texts), model.embed_sparse(texts[1])
+        assert len(several) == 2 and one == pytest.approx(several[1], abs=1e-5)
+        assert one and all(token > 3 and weight > 0 for token, weight in one.items())
+    with pytest.raises(tokamak.Error, match="no sparse vectors"):
+        vectors.embed_sparse("A fox")
+
+
 def test_vectors_outlive_the_call_and_the_model():
     with tokamak.open(DATA / "models" / "qwen3_qknorm", backend="cpu", context=64) as model:
         before = model.logits(IDS)

@@ -11,6 +11,7 @@ struct EmbedFlags {
   std::vector<std::string> texts;
   std::string tokens, file, prompt_name, pooling;
   bool prompt_given = false, json = false, raw = false, truncate = false, no_normalize = false;
+  bool sparse = false;
   uint32_t dimensions = 0;
 };
 
@@ -95,6 +96,23 @@ std::string shown(const EmbedFlags& flags, const Input& input, size_t index, siz
   return flags.raw ? out : out + "\n";
 }
 
+/// The tokens of a text that have a weight, by their ids.
+std::string shown(const EmbedFlags& flags, const Input& input, size_t index, size_t tokens,
+                  const SparseVector& vector) {
+  Json weights{Json::Object()};
+  std::string out;
+  for (const TokenWeight& one : vector) {
+    weights.set(fmt::format("{}", one.id), double(one.weight));
+    out += fmt::format("{}{}:{}", out.empty() ? "" : "\t", one.id, one.weight);
+  }
+  if (!flags.json) return out + "\n";
+  Json json;
+  json.set("index", uint64_t{index});
+  if (input.ids.empty()) json.set("text", input.text);
+  json.set("tokens", uint64_t{tokens}).set("sparse", std::move(weights));
+  return json.dump() + "\n";
+}
+
 Result<void> run_embed(const EmbedFlags& flags) {
   if (flags.raw && stdout_is_terminal()) {
     return fail(ErrorCode::kUsage, "--raw writes bytes; send them into a file or a pipe.");
@@ -117,6 +135,10 @@ Result<void> run_embed(const EmbedFlags& flags) {
       std::vector<uint32_t> ids = input->ids;
       if (ids.empty()) {
         TOK_TRY(ids, engine->embedding_ids(input->text, options));
+      }
+      if (flags.sparse) {
+        TOK_TRY(const auto vectors, engine->embed_sparse(std::span(&ids, 1), options));
+        return shown(flags, *input, i, ids.size(), vectors.front());
       }
       TOK_TRY(const std::vector<float> vector, engine->embed(ids, options));
       return shown(flags, *input, i, ids.size(), vector);
@@ -172,11 +194,17 @@ Examples:
                                             "what stands before each text: query, document or "
                                             "another of the model's prompts; \"\": none");
   prompt_name->type_name("NAME")->excludes(tokens);
-  command
-      ->add_option("--dimensions", flags->dimensions,
-                   "only the first N numbers, brought to unit length again (Matryoshka)")
-      ->check(in_range(1, 1 << 20));
-  command->add_flag("--no-normalize", flags->no_normalize, "keep the length of the vectors");
+  Option* dimensions =
+      command
+          ->add_option("--dimensions", flags->dimensions,
+                       "only the first N numbers, brought to unit length again (Matryoshka)")
+          ->check(in_range(1, 1 << 20));
+  Option* whole =
+      command->add_flag("--no-normalize", flags->no_normalize, "keep the length of the vectors");
+  Option* sparse = command->add_flag("--sparse", flags->sparse,
+                                     "the weights of a text's tokens by their ids, id:weight, of a "
+                                     "model that has some (BGE-M3)");
+  sparse->excludes(dimensions)->excludes(whole);
   command->add_flag("--truncate", flags->truncate, "cut texts that are too long");
   command
       ->add_option("--pooling", flags->pooling,
@@ -186,7 +214,8 @@ Examples:
   Option* json = command->add_flag("--json", flags->json,
                                    "one JSON object per text: index, text, tokens, embedding");
   command->add_flag("--raw", flags->raw, "32-bit floats, little end first, and nothing else")
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes(sparse);
   command->callback([flags, prompt_name, &action] {
     flags->prompt_given = prompt_name->count() > 0;
     action = [flags] { return run_embed(*flags); };

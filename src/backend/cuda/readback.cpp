@@ -2,7 +2,11 @@
 
 namespace tokamak::cuda {
 
-Result<Readback::Staging> Readback::take() {
+Result<Readback::Staging> Readback::take(size_t bytes) {
+  if (bytes > bytes_) {
+    bytes_ = bytes;
+    free_.clear();
+  }
   if (!free_.empty()) {
     Staging staging = std::move(free_.back());
     free_.pop_back();
@@ -15,7 +19,7 @@ Result<Readback::Staging> Readback::take() {
 }
 
 Result<void> Readback::read(DevicePointer from, size_t bytes, Done done) {
-  TOK_TRY(Staging staging, take());
+  TOK_TRY(Staging staging, take(bytes));
   TOK_TRY(device_->check(
       device_->api().copy_to_host_async(staging.memory.data(), from, bytes, device_->stream()),
       "A result cannot be copied"));
@@ -29,7 +33,7 @@ void Readback::deliver_first() {
   waiting_.pop_front();  // first, because `done` may submit again
   request.done(std::span(reinterpret_cast<const float*>(request.staging.memory.data()),
                          request.bytes / sizeof(float)));
-  free_.push_back(std::move(request.staging));
+  if (request.staging.memory.size() >= bytes_) free_.push_back(std::move(request.staging));
 }
 
 Result<void> Readback::deliver() {

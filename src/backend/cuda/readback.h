@@ -13,7 +13,7 @@ class Readback {
  public:
   using Done = std::function<void(Result<std::span<const float>>)>;
 
-  /// For results of up to `bytes` bytes.
+  /// For results of up to `bytes` bytes, and of more once there is a larger one.
   Readback(std::shared_ptr<CudaDevice> device, size_t bytes)
       : device_(std::move(device)), bytes_(bytes) {}
 
@@ -40,7 +40,7 @@ class Readback {
     Done done;
   };
 
-  Result<Staging> take();
+  Result<Staging> take(size_t bytes);
   void deliver_first();
 
   std::shared_ptr<CudaDevice> device_;

@@ -39,7 +39,7 @@ struct Recorded {
   Submission of;
   std::vector<CommandsHandle> commands;  // each a submission of its own
   std::vector<double> nominal;           // their seconds of SubmitPace; empty: they are short
-  BufferHandle staging;                  // receives the result
+  Readback::Staging staging;             // receives the result
 };
 
 /// The last result of nominal_seconds().
@@ -160,7 +160,7 @@ class WebGpuProgram : public Program {
     // One token after another: the commands for the next are recorded while the device is at this.
     const bool goes_on = own == std::exchange(last_, own) && size_.rows == 1 && !request.continues;
     if (goes_on && request.done) {
-      if (ahead_.staging) readback_.give_back(std::move(ahead_.staging));
+      if (ahead_.staging.buffer) readback_.give_back(std::move(ahead_.staging));
       ahead_ = record(own, {});
     }
     return {};
@@ -245,9 +245,9 @@ class WebGpuProgram : public Program {
     }
     if (pass) wgpuComputePassEncoderEnd(pass.get());
     if (of.result != nullptr) {
-      recorded.staging = readback_.take();
+      recorded.staging = readback_.take(of.result_bytes);
       wgpuCommandEncoderCopyBufferToBuffer(encoder.get(), buffers_.at(of.result->buffer),
-                                           of.result_first, recorded.staging.get(), 0,
+                                           of.result_first, recorded.staging.buffer.get(), 0,
                                            of.result_bytes);
     }
     finish();

@@ -18,24 +18,38 @@ Readback::~Readback() {
   if (device_ != nullptr) device_->count_bytes(-counted_);
 }
 
-BufferHandle Readback::make_staging() {
+Readback::Staging Readback::make_staging() {
   const WGPUBufferDescriptor descriptor = {
       .label = wgpu_text("staging"),
       .usage = WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
       .size = bytes_};
   counted_ += int64_t(bytes_);
   device_->count_bytes(int64_t(bytes_));
-  return BufferHandle(wgpuDeviceCreateBuffer(device_->handle(), &descriptor));
+  return {BufferHandle(wgpuDeviceCreateBuffer(device_->handle(), &descriptor)), bytes_};
 }
 
-BufferHandle Readback::take() {
+void Readback::drop(Staging staging) {
+  counted_ -= int64_t(staging.bytes);
+  device_->count_bytes(-int64_t(staging.bytes));
+}
+
+Readback::Staging Readback::take(uint64_t bytes) {
+  if (bytes > bytes_) {
+    bytes_ = bytes;
+    for (Staging& one : std::exchange(free_, {})) drop(std::move(one));
+  }
   if (free_.empty()) return make_staging();
-  BufferHandle staging = std::move(free_.back());
+  Staging staging = std::move(free_.back());
   free_.pop_back();
   return staging;
 }
 
-void Readback::read(BufferHandle staging, uint64_t bytes, Done done) {
+void Readback::give_back(Staging staging) {
+  if (staging.bytes < bytes_) return drop(std::move(staging));
+  free_.push_back(std::move(staging));
+}
+
+void Readback::read(Staging staging, uint64_t bytes, Done done) {
   auto request = std::make_shared<Request>();
   request->staging = std::move(staging);
   request->bytes = bytes;
@@ -47,10 +61,11 @@ void Readback::read(BufferHandle staging, uint64_t bytes, Done done) {
     mapped->problem = text_of(message);
     if (mapped->problem.empty()) mapped->problem = "The result cannot be read.";
   };
-  request->future = wgpuBufferMapAsync(request->staging.get(), WGPUMapMode_Read, 0, size_t(bytes),
-                                       {.mode = WGPUCallbackMode_AllowProcessEvents,
-                                        .callback = on_mapped,
-                                        .userdata1 = for_callback(request)});
+  request->future =
+      wgpuBufferMapAsync(request->staging.buffer.get(), WGPUMapMode_Read, 0, size_t(bytes),
+                         {.mode = WGPUCallbackMode_AllowProcessEvents,
+                          .callback = on_mapped,
+                          .userdata1 = for_callback(request)});
   waiting_.push_back(std::move(request));
 }
 
@@ -67,14 +82,14 @@ void Readback::deliver() {
       request->done(fail(ErrorCode::kDevice, "{}", request->problem));
     } else {
       const void* mapped =
-          wgpuBufferGetConstMappedRange(request->staging.get(), 0, size_t(request->bytes));
+          wgpuBufferGetConstMappedRange(request->staging.buffer.get(), 0, size_t(request->bytes));
       if (mapped == nullptr) {
         request->done(fail(ErrorCode::kDevice, "The result cannot be read."));
       } else {
         request->done(
             std::span(static_cast<const float*>(mapped), size_t(request->bytes) / sizeof(float)));
-        wgpuBufferUnmap(request->staging.get());
-        free_.push_back(std::move(request->staging));
+        wgpuBufferUnmap(request->staging.buffer.get());
+        give_back(std::move(request->staging));
       }
     }
   }

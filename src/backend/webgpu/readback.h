@@ -13,6 +13,10 @@ namespace tokamak {
 
 class Readback {
  public:
+  struct Staging {
+    BufferHandle buffer;
+    uint64_t bytes = 0;
+  };
   using Done = std::function<void(Result<std::span<const float>>)>;
 
   /// Staging for results of up to `bytes` bytes.
@@ -21,14 +25,15 @@ class Readback {
   Readback& operator=(Readback&&) = delete;
   ~Readback();
 
-  /// A free staging buffer to copy a result into. There are three; a caller that runs further ahead
-  /// gets more, so that submitting never blocks.
-  BufferHandle take();
-  /// Takes back what was never copied into.
-  void give_back(BufferHandle staging) { free_.push_back(std::move(staging)); }
+  /// A free staging buffer to copy a result of `bytes` bytes into. There are three; a caller that
+  /// runs further ahead gets more, so that submitting never blocks, and one whose result is larger
+  /// than any before gets larger ones from then on.
+  Staging take(uint64_t bytes);
+  /// Takes back what is not in use.
+  void give_back(Staging staging);
   /// Asks for the first `bytes` of `staging` once the queue has written them. `done` is called by
   /// deliver(), in the order of the requests.
-  void read(BufferHandle staging, uint64_t bytes, Done done);
+  void read(Staging staging, uint64_t bytes, Done done);
   /// Calls back for what has arrived.
   void deliver();
   /// Blocks until the first of what was asked for has arrived and been delivered. Where that fails,
@@ -39,7 +44,7 @@ class Readback {
 
  private:
   struct Request {
-    BufferHandle staging;
+    Staging staging;
     uint64_t bytes = 0;
     Done done;
     WGPUFuture future = {};
@@ -47,14 +52,15 @@ class Readback {
     std::string problem;
   };
 
-  BufferHandle make_staging();
+  Staging make_staging();
+  void drop(Staging staging);
   /// Answers all that is asked for.
   void give_up(const Error& why);
 
   std::shared_ptr<WebGpuDevice> device_;
   uint64_t bytes_ = 0;
   int64_t counted_ = 0;
-  std::vector<BufferHandle> free_;
+  std::vector<Staging> free_;
   std::deque<std::shared_ptr<Request>> waiting_;  // the map callback holds a reference, too
 };
 

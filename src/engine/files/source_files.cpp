@@ -2,6 +2,7 @@
 
 #include "base/weight_files.h"
 #include "engine/files/gguf_files.h"
+#include "engine/files/template_files.h"
 #include "formats/gguf.h"
 #include "formats/safetensors.h"
 #include "model/gguf/import.h"
@@ -94,7 +95,8 @@ Result<ModelFiles> read_model_files(std::string name, const SourceFiles& files) 
   TOK_TRY(model.tokenizer_config, text_of(files, "tokenizer_config.json"));
   TOK_TRY(model.special_tokens_map, text_of(files, "special_tokens_map.json"));
   TOK_TRY(model.added_tokens, text_of(files, "added_tokens.json"));
-  TOK_TRY(model.chat_template, text_of(files, "chat_template.jinja"));
+  TOK_TRY(model.chat_template,
+          read_chat_template([&](const std::string& file) { return text_of(files, file); }));
   if (!files.contains("config.json")) return invalid_input("{} has no config.json.", model.name);
   TOK_TRY(model.description,
           read_description([&](const std::string& file) { return text_of(files, file); }));

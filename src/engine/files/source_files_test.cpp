@@ -23,6 +23,20 @@ SourceFiles storyteller() {
   return files;
 }
 
+TEST(SourceFiles, HaveTheTemplateOfAnOlderFileToo) {
+  const auto with = [](const char* json, bool has_jinja) {
+    SourceFiles files = storyteller();
+    if (!has_jinja) files.erase("chat_template.jinja");
+    const auto bytes = std::as_bytes(std::span(std::string_view(json)));
+    files["chat_template.json"] = memory_source("chat_template.json", {bytes.begin(), bytes.end()});
+    return read_model_files("storyteller", files);
+  };
+  EXPECT_EQ(with(R"({"chat_template": "OLD"})", false)->chat_template, "OLD");
+  EXPECT_NE(with(R"({"chat_template": "OLD"})", true)->chat_template, "OLD");
+  EXPECT_EQ(with(R"({"chat_template": 5})", false).error().message,
+            "chat_template.json: chat_template is 5, expected a string.");
+}
+
 TEST(SourceFiles, GiveTheTextOfTheFolderWhenReadInPieces) {
   std::vector<Generation> results;
   for (auto files : {read_model_files(kModel), read_model_files("storyteller", storyteller())}) {

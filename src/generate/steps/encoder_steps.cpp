@@ -21,10 +21,15 @@ struct Arrived {
   std::optional<Error> error;
 };
 
+/// The rows that the last step of the phase pools.
+const Operand& pooled_rows(const Phase& phase) {
+  return phase.steps.back().inputs.front();
+}
+
 class EncoderRun {
  public:
-  EncoderRun(Program& program, std::span<const EncoderInput> inputs)
-      : program_(program), inputs_(inputs), tables_(page_tables(program.plan())) {
+  EncoderRun(Program& program, std::span<const EncoderInput> inputs, const EncoderRows& rows)
+      : program_(program), inputs_(inputs), rows_(rows), tables_(page_tables(program.plan())) {
     arrived_->rows.resize(inputs.size());
     const Plan& plan = program.plan();
     for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
@@ -124,7 +129,23 @@ class EncoderRun {
       write = {.buffer = *types_, .bytes = std::as_bytes(std::span(types))};
       request.inputs = {&write, 1};
     }
-    if (is_last) {
+    if (is_last && rows_) {
+      TOK_CHECK(first == 0);
+      request.result = &pooled_rows(plan.phases[request.phase]);
+      std::vector<size_t> counts;
+      for (const Slot& slot : request.slots) counts.push_back(slot.count);
+      request.done = [own = arrived_, group, counts, rows = rows_,
+                      of_token = ids.size()](Result<std::span<const float>> result) {
+        if (!result) {
+          own->error = std::move(result).error();
+          return;
+        }
+        const size_t columns = result->size() / of_token;
+        for (size_t i = 0, row = 0; i < group.size(); row += counts[i++]) {
+          own->rows[group[i]] = rows(result->subspan(row * columns, counts[i] * columns));
+        }
+      };
+    } else if (is_last) {
       request.done = [own = arrived_, group](Result<std::span<const float>> result) {
         if (!result) {
           own->error = std::move(result).error();
@@ -142,6 +163,7 @@ class EncoderRun {
 
   Program& program_;
   std::span<const EncoderInput> inputs_;
+  const EncoderRows& rows_;
   std::vector<PageTable> tables_;
   std::optional<BufferId> types_;
   std::shared_ptr<Arrived> arrived_ = std::make_shared<Arrived>();
@@ -159,12 +181,24 @@ Result<void> check(const EncoderInput& input, uint32_t vocab) {
 
 }  // namespace
 
+bool has_encoder_rows(const Plan& plan) {
+  return std::ranges::all_of(plan.phases, [](const Phase& phase) {
+    const Step& last = phase.steps.back();
+    const bool pools =
+        std::holds_alternative<FirstRow>(last.op) || std::holds_alternative<MeanRows>(last.op);
+    const Operand& rows = last.inputs.front();
+    return pools && rows.dtype == DType::kF32 && rows.shape[0] == kTokens;
+  });
+}
+
 Result<std::vector<std::vector<float>>> run_encoder(Program& program, uint32_t vocab,
                                                     std::span<const EncoderInput> inputs,
-                                                    const std::function<bool()>& cancelled) {
+                                                    const std::function<bool()>& cancelled,
+                                                    const EncoderRows& rows) {
+  TOK_CHECK(!rows || has_encoder_rows(program.plan()));
   for (const EncoderInput& input : inputs) TOK_TRY(check(input, vocab));
   program.begin_sequence();
-  EncoderRun run(program, inputs);
+  EncoderRun run(program, inputs, rows);
   Result<void> status = run.submit_all(cancelled);
   for (uint32_t losses = 1; !status && status.error().code == ErrorCode::kDeviceLost; ++losses) {
     if (losses == kMaxLosses) {

@@ -33,7 +33,8 @@ ModelFacts encoder_facts(const char* architecture, const EncoderConfig& c) {
   return facts;
 }
 
-Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset) {
+Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset,
+                                       std::string_view positions) {
   EncoderConfig c;
   c.vocab = config.size("vocab_size");
   c.hidden = config.size("hidden_size");
@@ -43,12 +44,12 @@ Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset) {
   const uint32_t rows = config.size("max_position_embeddings", 512);
   c.eps = float(config.positive("layer_norm_eps", 1e-12));
   c.activation = read_activation(config, "hidden_act", "gelu");
-  const std::string positions = config.word("position_embedding_type", "absolute");
+  const std::string found = config.word("position_embedding_type", "absolute");
   const bool is_decoder = config.flag("is_decoder", false);
   TOK_TRY(config.status());
-  if (positions != "absolute") {
-    return unsupported("{} is \"{}\"; this engine knows absolute positions here.",
-                       config.path("position_embedding_type"), positions);
+  if (found != positions) {
+    return unsupported("{} is \"{}\"; this engine knows {} positions here.",
+                       config.path("position_embedding_type"), found, positions);
   }
   if (is_decoder) {
     return unsupported("{} is true; this engine runs this architecture as an encoder.",

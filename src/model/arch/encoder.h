@@ -25,8 +25,9 @@ struct EncoderConfig {
 ModelFacts encoder_facts(const char* architecture, const EncoderConfig& c);
 
 /// Fields as BERT's config names them. `offset`: rows of the table of positions that come before
-/// that of the first token.
-Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset);
+/// that of the first token. `positions`: the only kind of those that the architecture has.
+Result<EncoderConfig> read_bert_fields(ConfigReader& config, uint32_t offset,
+                                       std::string_view positions = "absolute");
 
 /// How the tensors of a block are named.
 struct BlockNames {

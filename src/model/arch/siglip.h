@@ -11,13 +11,18 @@ namespace tokamak {
 struct SiglipConfig {
   uint32_t layers, hidden, heads, ffn, image, patch;
   float eps = 1e-6f;
+  Activation activation = Activation::kGeluTanh;
   uint32_t head_dim = 0;
 
   uint32_t patches() const { return (image / patch) * (image / patch); }
 };
 
-/// The fields of a vision_config, where `otherwise` stands for those that it lacks.
+/// The fields of a vision_config, where `otherwise` stands for those that it lacks. Another
+/// activation than its is refused where that is gelu_tanh.
 Result<SiglipConfig> read_siglip(ConfigReader& config, const SiglipConfig& otherwise);
+
+/// A block, whose tensors have `p` in front: [T, hidden] -> [T, hidden]
+ValueId siglip_block(VisionBuilder& b, const SiglipConfig& config, const std::string& p, ValueId x);
 
 /// From the patches of an image to the last norm's rows. `prefix` stands before "embeddings.".
 Result<Graph> siglip_patches(const SiglipConfig& config, const TensorFile& file,

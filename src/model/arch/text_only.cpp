@@ -26,6 +26,10 @@ Result<VisionTower> build_idefics3_vision(const ConfigReader& config, const Tens
                                           const TowerBuild&) {
   return other_module(config);
 }
+Result<VisionTower> build_llava_vision(const ConfigReader& config, const TensorFile&,
+                                       const TowerBuild&) {
+  return other_module(config);
+}
 Result<VisionTower> build_mistral3_vision(const ConfigReader& config, const TensorFile&,
                                           const TowerBuild&) {
   return other_module(config);

@@ -23,6 +23,23 @@ constexpr Rename kBertNames[] = {
     {"token_embd_norm", "embeddings.LayerNorm"},
     {"token_types", "embeddings.token_type_embeddings"},
 };
+constexpr Rename kJinaBertNames[] = {
+    {"attn_k", "attention.self.key"},
+    {"attn_k_norm", "attention.self.layer_norm_k"},
+    {"attn_norm_2", "layer_norm_1"},
+    {"attn_output", "attention.output.dense"},
+    {"attn_output_norm", "attention.output.LayerNorm"},
+    {"attn_q", "attention.self.query"},
+    {"attn_q_norm", "attention.self.layer_norm_q"},
+    {"attn_v", "attention.self.value"},
+    {"ffn_down", "mlp.wo"},
+    {"ffn_gate", "mlp.gate"},
+    {"ffn_up", "mlp.gated_layers"},
+    {"layer_output_norm", "mlp.layernorm"},
+    {"token_embd", "embeddings.word_embeddings"},
+    {"token_embd_norm", "embeddings.LayerNorm"},
+    {"token_types", "embeddings.token_type_embeddings"},
+};
 constexpr Rename kModernBertNames[] = {
     {"attn_norm", "attn_norm"},
     {"attn_output", "attn.Wo"},
@@ -64,6 +81,11 @@ uint32_t rows_of(const Fields& f, std::string_view table) {
 void bert(Fields& f) {
   f.config.set("type_vocab_size", rows_of(f, "token_types.weight"));
   f.replace("max_position_embeddings", rows_of(f, "position_embd.weight"));
+}
+
+void jina_bert(Fields& f) {
+  f.config.set("type_vocab_size", rows_of(f, "token_types.weight"))
+      .set("position_embedding_type", "alibi");
 }
 
 void nomic_bert(Fields& f) {
@@ -110,6 +132,14 @@ constexpr Architecture kEncoders[] = {
      .encoder = true,
      .layer_norm = true,
      .more = bert},
+    {.gguf = "jina-bert-v2",
+     .name = "JinaBertModel",
+     .model_type = "bert",
+     .names = kJinaBertNames,
+     .layers = "encoder.layer.",
+     .encoder = true,
+     .layer_norm = true,
+     .more = jina_bert},
     {.gguf = "modern-bert",
      .name = "ModernBertModel",
      .model_type = "modernbert",

@@ -162,7 +162,7 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
             "gemma4, lfm2, lfm2moe, llama, phi3, qwen2, qwen2vl, qwen3, qwen35, qwen35moe, "
             "qwen3next, qwen3vl, qwen3vlmoe, qwen3moe, apertus, arcee, command-r, gpt2, gptneox, "
             "internlm2, "
-            "llama4, minicpm, bert, "
+            "llama4, minicpm, bert, jina-bert-v2, "
             "modern-bert, nomic-bert, nomic-bert-moe, cohere2, deepseek2, ernie4_5, ernie4_5-moe, "
             "exaone4, "
             "falcon-h1, gemma, gemma2, glm4, glm4moe, gpt-oss, granite, granitehybrid, "
@@ -424,9 +424,20 @@ TEST(GgufProjector, IsRefusedWhereItIsNotForTheText) {
   EXPECT_EQ(mistake(Fake("gemma3"), tower("gemma3").set("clip.vision.projection_dim", 96)),
             "mmproj.gguf: clip.vision.projection_dim is 96, but m.gguf: gemma3.embedding_length is "
             "64: the tower is that of a model of another size.");
-  EXPECT_EQ(mistake(Fake("llama"), tower("mlp")),
-            "mmproj.gguf: clip.projector_type is \"mlp\"; this engine reads gemma3, gemma4v, "
-            "idefics3, pixtral, qwen2vl_merger, qwen2.5vl_merger, qwen3vl_merger.");
+  EXPECT_EQ(mistake(Fake("llama"), tower("ldp")),
+            "mmproj.gguf: clip.projector_type is \"ldp\"; this engine reads gemma3, gemma4v, "
+            "idefics3, mlp, pixtral, qwen2vl_merger, qwen2.5vl_merger, qwen3vl_merger.");
+  const auto next = [](Fake llava) {
+    for (const char* key : {"block_count", "embedding_length", "attention.head_count",
+                            "feed_forward_length", "image_size", "patch_size"}) {
+      llava.set(fmt::format("clip.vision.{}", key), 8);
+    }
+    return llava.set("clip.vision.mm_patch_merge_type", "spatial_unpad");
+  };
+  EXPECT_EQ(
+      mistake(Fake("llama"), next(tower("mlp"))),
+      "mmproj.gguf is LLaVA-NeXT's, which sees an image in tiles; this engine runs LLaVA 1.5, "
+      "which sees it as one square.");
   EXPECT_EQ(mistake(Fake("gemma3"), Fake("gemma3")),
             "mmproj.gguf: general.architecture is \"gemma3\", expected \"clip\": the file of a "
             "tower of images (mmproj).");

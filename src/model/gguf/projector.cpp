@@ -97,17 +97,22 @@ Result<void> check_projector(const GgufFile& text, const GgufFile& projector) {
         "tower of images (mmproj).",
         name, word_of(projector, "general.architecture"));
   }
-  TOK_TRY(find_tower(projector, text));
+  TOK_TRY(const gguf::Tower* const tower, find_tower(projector, text));
   ConfigReader own(projector.metadata.values(), name);
   ConfigReader texts(text.metadata.values(), text.metadata.file_name());
   const std::string width =
       fmt::format("{}.embedding_length", word_of(text, "general.architecture"));
-  const uint32_t made = own.size("clip.vision.projection_dim"), taken = texts.size(width);
-  TOK_TRY(own.status());
+  const uint32_t taken = texts.size(width);
   TOK_TRY(texts.status());
+  const TensorInfo* const rows = projector.tensors.find(tower->width_of);
+  const bool has_rows = rows != nullptr && !rows->shape.empty();
+  const uint64_t made = has_rows ? rows->shape.front() : own.size("clip.vision.projection_dim");
+  TOK_TRY(own.status());
   if (made == taken) return {};
+  const std::string source = has_rows ? fmt::format("{}: rows of {}", name, tower->width_of)
+                                      : own.path("clip.vision.projection_dim");
   return invalid_input("{} is {}, but {} is {}: the tower is that of a model of another size.",
-                       own.path("clip.vision.projection_dim"), made, texts.path(width), taken);
+                       source, made, texts.path(width), taken);
 }
 
 Result<GgufModel> import_gguf(const GgufFile& file, const GgufFile& projector) {

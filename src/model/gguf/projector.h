@@ -44,6 +44,8 @@ struct Tower {
   std::span<const Rename> block_names;
   bool permuted = false;       // rows of q and k are stored in pairs
   bool may_lack_word = false;  // the text's file may end before it
+  /// The tensor whose rows are as many as the text takes numbers; "": clip.vision.projection_dim.
+  std::string_view width_of = "";
   void (*more)(TowerFields&) = nullptr;
 };
 

@@ -27,6 +27,14 @@ constexpr Rename kIdefics3Names[] = {
     {"v.position_embd", "model.vision_model.embeddings.position_embedding"},
     {"v.post_ln", "model.vision_model.post_layernorm"},
 };
+constexpr Rename kLlavaNames[] = {
+    {"mm.0", "multi_modal_projector.linear_1"},
+    {"mm.2", "multi_modal_projector.linear_2"},
+    {"v.class_embd", "vision_tower.vision_model.embeddings.class_embedding"},
+    {"v.patch_embd", "vision_tower.vision_model.embeddings.patch_embedding"},
+    {"v.position_embd", "vision_tower.vision_model.embeddings.position_embedding"},
+    {"v.pre_ln", "vision_tower.vision_model.pre_layrnorm"},
+};
 constexpr Rename kPixtralNames[] = {
     {"mm.1", "multi_modal_projector.linear_1"},
     {"mm.2", "multi_modal_projector.linear_2"},
@@ -157,6 +165,25 @@ void idefics3_tower(TowerFields& f) {
   f.own.set("scale_factor", f.size("projector.scale_factor", 2));
   const uint32_t longest = f.size("preproc_image_size", f.size("image_size"));
   f.processor.set("size", Json(Json::Object{{"longest_edge", longest}}));
+}
+
+/// Files have no block that does not run, and no size of the projector's rows. The reference's own
+/// programs give images margins. Those of LLaVA-NeXT see an image in tiles.
+void llava_tower(TowerFields& f) {
+  plain_tower(f);
+  const std::string merge = f.reader.word("clip.vision.mm_patch_merge_type", "flat");
+  if (f.reader.has("clip.vision.image_grid_pinpoints") || merge != "flat") {
+    f.reader.reject({ErrorCode::kUnsupported,
+                     fmt::format("{} is LLaVA-NeXT's, which sees an image in tiles; this engine "
+                                 "runs LLaVA 1.5, which sees it as one square.",
+                                 f.reader.where())});
+  }
+  const bool is_gelu = f.reader.flag("clip.use_gelu", false);
+  f.vision.set("num_hidden_layers", f.size("block_count") + 1)
+      .set("layer_norm_eps", f.reader.positive(f.key("attention.layer_norm_epsilon"), 1e-5))
+      .set("hidden_act", is_gelu ? "gelu" : "quick_gelu");
+  f.own.set("multimodal_projector_bias", f.file.tensors.find("mm.0.bias") != nullptr);
+  f.processor.set("do_pad", true);
 }
 
 /// The text's own file may be one of Llama's kind, where there is no window.
@@ -306,6 +333,18 @@ constexpr Tower kTowers[] = {
      .blocks = "model.vision_model.encoder.layers.",
      .block_names = kSiglipBlock,
      .more = idefics3_tower},
+    {.type = "mlp",
+     .text = "llama",
+     .name = "LlavaForConditionalGeneration",
+     .model_type = "llava",
+     .word = "<image>",
+     .word_field = "image_token_index",
+     .names = kLlavaNames,
+     .blocks = "vision_tower.vision_model.encoder.layers.",
+     .block_names = kSiglipBlock,
+     .may_lack_word = true,
+     .width_of = "mm.2.weight",
+     .more = llava_tower},
     pixtral("llama"),
     pixtral("mistral3"),
     qwen2("qwen2vl_merger", "Qwen2VLForConditionalGeneration", "qwen2_vl", kQwen2Block,

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "base/base64.h"
+#include "engine/task.h"
 #include "protocol/jobs/encoder_jobs.h"
 #include "protocol/jobs/model_use.h"
 #include "protocol/jobs/texts.h"
@@ -50,25 +51,29 @@ Answer<EmbedOptions> options_of(const Engine& engine, const Fields& fields, bool
 
 /// The tokens of each text, which the model's context has room for.
 Answer<std::vector<std::vector<uint32_t>>> ids_of(const Engine& engine, const Fields& fields,
+                                                  std::string_view field,
                                                   const EmbedOptions& options) {
-  TOK_TRY(Texts input, texts_of(fields.input, "input", engine.compiled().facts.vocab, kMaxInputs));
+  TOK_TRY(Texts input, texts_of(fields.input, field, engine.compiled().facts.vocab, kMaxInputs));
   std::vector<std::vector<uint32_t>> all = std::move(input.ids);
   for (const std::string& text : input.texts) {
-    TOK_TRY(std::vector<uint32_t> ids, answer(engine.embedding_ids(text, options), "input"));
+    TOK_TRY(std::vector<uint32_t> ids, answer(engine.embedding_ids(text, options), field));
     all.push_back(std::move(ids));
   }
   for (size_t i = 0; i < all.size(); ++i) {
-    const std::string which = all.size() == 1 ? "input" : fmt::format("input[{}]", i);
-    if (all[i].empty()) return wrong("input", "{} has no tokens, expected a text.", which);
+    const std::string which =
+        all.size() == 1 ? std::string(field) : fmt::format("{}[{}]", field, i);
+    if (all[i].empty()) return wrong(field, "{} has no tokens, expected a text.", which);
     const uint32_t most = engine.compiled().context;
     if (all[i].size() > most && !options.truncate) {
-      return wrong("input", "{} has {} tokens, but the model reads at most {}.", which,
-                   all[i].size(), most);
+      return wrong(field, "{} has {} tokens, but the model reads at most {}.", which, all[i].size(),
+                   most);
     }
     all[i].resize(std::min<size_t>(all[i].size(), most));
   }
   return all;
 }
+
+constexpr auto kTokensOf = [](const std::vector<uint32_t>& one) { return one.size(); };
 
 class EmbeddingJob final : public Job {
  public:
@@ -83,8 +88,7 @@ class EmbeddingJob final : public Job {
 
  private:
   Answer<bool> next() override {
-    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_),
-                                   [](const std::vector<uint32_t>& one) { return one.size(); });
+    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_), kTokensOf);
     options_.cancelled = cancelled();
     TOK_TRY(const auto vectors,
             answer(engine_.embed(std::span(ids_).subspan(done_, end - done_), options_), "input"));
@@ -129,6 +133,40 @@ class EmbeddingJob final : public Job {
   std::string list_;  // of what is done
 };
 
+/// A list of {index, value} for each text.
+class SparseJob final : public Job {
+ public:
+  SparseJob(Engine& engine, std::vector<std::vector<uint32_t>> ids, EmbedOptions options)
+      : engine_(engine), ids_(std::move(ids)), options_(std::move(options)) {}
+
+ private:
+  Answer<bool> next() override {
+    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_), kTokensOf);
+    options_.cancelled = cancelled();
+    TOK_TRY(const auto vectors,
+            answer(engine_.embed_sparse(std::span(ids_).subspan(done_, end - done_), options_),
+                   "inputs"));
+    for (const SparseVector& vector : vectors) {
+      Json::Array own;
+      for (const TokenWeight& one : vector) {
+        own.push_back(Json::Object{{"index", one.id}, {"value", double(one.weight)}});
+      }
+      list_ += (list_.empty() ? "" : ", ") + Json(std::move(own)).dump();
+    }
+    done_ = end;
+    if (done_ < ids_.size()) return true;
+    begin("application/json");
+    write(fmt::format("[{}]", list_));
+    return false;
+  }
+
+  Engine& engine_;
+  std::vector<std::vector<uint32_t>> ids_;
+  EmbedOptions options_;
+  size_t done_ = 0;
+  std::string list_;  // of what is done
+};
+
 }  // namespace
 
 size_t tokens_of_step(const Engine& engine) {
@@ -145,12 +183,21 @@ Answer<std::unique_ptr<Job>> make_embedding_job(Engine& engine, const Fields& fi
   }
   TOK_TRY(check_use(engine, Task::kEmbeddings));
   TOK_TRY(EmbedOptions options, options_of(engine, fields, endpoint != kEmbeddings));
-  TOK_TRY(auto ids, ids_of(engine, fields, options));
+  TOK_TRY(auto ids, ids_of(engine, fields, "input", options));
   auto job = std::make_unique<EmbeddingJob>(engine, std::move(ids), std::move(options));
   job->is_base64 = format == "base64";
   job->endpoint = endpoint;
   job->model = model;
   return job;
+}
+
+Answer<std::unique_ptr<Job>> make_sparse_job(Engine& engine, const Fields& fields) {
+  TOK_TRY(check_use(engine, Task::kEmbeddings));
+  TOK_TRY(answer(check_sparse(engine.compiled()), "model"));
+  EmbedOptions options;
+  options.truncate = fields.truncate == Json(true);
+  TOK_TRY(auto ids, ids_of(engine, fields, "inputs", options));
+  return std::make_unique<SparseJob>(engine, std::move(ids), std::move(options));
 }
 
 }  // namespace tokamak::protocol

@@ -203,5 +203,29 @@ TEST(Embeddings, WhatTheModelCannotDoIsAnError) {
   EXPECT_EQ(*chat.json.find("error")->find("param"), Json("model"));
 }
 
+TEST(SparseEmbeddings, AreWeightsOfTokensForEachText) {
+  const std::unique_ptr<Engine> engine = open_encoder("embeddings/bge_m3", 64);
+  const std::string body = R"({"inputs": ["the owl hunts", "a fox"], "truncate": true})";
+  const PlainAnswer received = response(*engine, "/embed_sparse", body);
+  ASSERT_EQ(received.status, 200) << received.json.dump();
+  const std::vector<std::vector<uint32_t>> ids = {*engine->embedding_ids("the owl hunts"),
+                                                  *engine->embedding_ids("a fox")};
+  const auto expected = engine->embed_sparse(ids);
+  ASSERT_TRUE(expected);
+  const auto& texts = received.json.as_array();
+  ASSERT_EQ(texts.size(), 2u);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto& found = texts[i].as_array();
+    ASSERT_EQ(found.size(), (*expected)[i].size());
+    for (size_t k = 0; k < found.size(); ++k) {
+      EXPECT_EQ(*found[k].find("index"), Json((*expected)[i][k].id));
+      EXPECT_EQ(float(found[k].find("value")->as_number()), (*expected)[i][k].weight);
+    }
+  }
+  const PlainAnswer none = ask("/embed_sparse", R"({"inputs": [5, 6]})");
+  EXPECT_EQ(none.status, 400);
+  EXPECT_NE(none.json.dump().find("makes no sparse vectors"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tokamak::protocol

@@ -12,6 +12,10 @@ namespace tokamak::protocol {
 Answer<std::unique_ptr<Job>> make_embedding_job(Engine& engine, const Fields& fields,
                                                 std::string_view model, Endpoint endpoint);
 
+/// The weights of each text's tokens, in the shape of text-embeddings-inference's embed_sparse. The
+/// same holds.
+Answer<std::unique_ptr<Job>> make_sparse_job(Engine& engine, const Fields& fields);
+
 /// Documents in the order of how they answer a query, in the shape of Jina's and Cohere's answers.
 /// The same holds.
 Answer<std::unique_ptr<Job>> make_ranking_job(Engine& engine, const Fields& fields,

@@ -24,7 +24,7 @@ constexpr uint8_t kNumber = bit(Json::Kind::kInteger) | bit(Json::Kind::kNumber)
 
 // clang-format off
 constexpr Field kFields[] = {
-  {"model", kText | kEmbeddings | kRerank | kSpeech | kAnthropic | kOllama | kOllamaVectors | kOllamaShow, &Fields::model, 0,
+  {"model", kText | kEmbeddings | kEmbedSparse | kRerank | kSpeech | kAnthropic | kOllama | kOllamaVectors | kOllamaShow, &Fields::model, 0,
    kAny, {}, 0, "the one there is, of several the first",
    "the model's id, as `/v1/models` lists it"},
   {"messages", kTemplate, &Fields::messages, 0, 0, "a list of messages", kList, "required",
@@ -35,6 +35,9 @@ constexpr Field kFields[] = {
   {"input", kEmbeddings, &Fields::input, 0, 0,
    "a text, a list of texts, a list of token ids or a list of those", kString | kList, "required",
    "what to embed; at most 2048 of them"},
+  {"inputs", kEmbedSparse, &Fields::input, 0, 0,
+   "a text, a list of texts, a list of token ids or a list of those", kString | kList, "required",
+   "the same"},
   {"messages", kAnthropic, &Fields::messages, 0, 0, "a list of messages", kList, "required",
    "the conversation; contents in [blocks](#messages), those of an assistant also tool_use and thinking, of a user also tool_result"},
   {"system", kAnthropic, &Fields::system, 0, 0, "a text or a list of text blocks", kString | kList,
@@ -178,6 +181,7 @@ constexpr Field kFields[] = {
   {"prompt", kOllamaEmbeddings, &Fields::input, 0, 0, "a text", kString, "required", "what to embed"},
   {"truncate", kEmbeddings, &Fields::truncate, 0, 0, "true, false, END or NONE", kBool | kString, "false",
    "true or END: a text that does not fit is cut at its end, and is no error"},
+  {"truncate", kEmbedSparse, &Fields::truncate, 0, 0, "true or false", kBool, "false", "the same"},
   {"truncate", kOllamaVectors, &Fields::truncate, 0, 0, "true or false", kBool, "true", "the same"},
   {"truncate_prompt_tokens", kEmbeddings, &Fields::truncate, 0, 0, "-1", kNumber, "none", "-1: as `truncate`"},
   {"dimensions", kEmbeddings | kOllamaEmbed, &Fields::dimensions, 1, 1048576, {}, 0, "all",

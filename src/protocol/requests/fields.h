@@ -32,6 +32,7 @@ enum Endpoint : uint32_t {
   kRerank = 1 << 14,
   kSpeech = 1 << 15,
   kOllamaEmbeddings = 1 << 16,  // as its embed was before
+  kEmbedSparse = 1 << 17,       // of text-embeddings-inference
 };
 
 /// The value of max_tokens with which the context is the limit.

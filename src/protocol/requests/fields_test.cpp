@@ -31,6 +31,7 @@ constexpr EndpointName kEndpoints[] = {
     {kRerank, "rerank"},
     {kSpeech, "audio/speech"},
     {kOllamaEmbeddings, "api/embeddings"},
+    {kEmbedSparse, "embed_sparse"},
 };
 
 std::string error_of(const std::string& body, Endpoint endpoint = kChat) {

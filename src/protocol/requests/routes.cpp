@@ -11,6 +11,7 @@ constexpr Route kRoutes[] = {
     {"/completions", "POST", Action::kText, kCompletions},
     {"/responses", "POST", Action::kText, kResponses},
     {"/embeddings", "POST", Action::kEmbeddings, kEmbeddings},
+    {"/embed_sparse", "POST", Action::kEmbedSparse, kEmbedSparse},
     {"/rerank", "POST", Action::kRerank, kRerank},
     {"/audio/speech", "POST", Action::kSpeak, kSpeech},
     {"/audio/transcriptions", "POST", Action::kTranscribe},

@@ -9,6 +9,7 @@ enum class Action : uint8_t {
   kText,  // of the route's endpoint
   kCountTokens,
   kEmbeddings,
+  kEmbedSparse,
   kRerank,
   kSpeak,
   kTranscribe,

@@ -183,6 +183,7 @@ Answer<PreparedRequest::Work> Service::prepare_work(HttpRequest& request, const 
     case Action::kText:
       return prepare_text(request, route, grammars);
     case Action::kEmbeddings:
+    case Action::kEmbedSparse:
     case Action::kRerank:
     case Action::kSpeak:
     case Action::kTranscribe:
@@ -237,6 +238,7 @@ Answer<std::unique_ptr<Job>> Service::prepare_job(HttpRequest& request, const Ro
   TOK_TRY(check_model(fields));
   if (route.action == Action::kSpeak) return make_speech_job(*engine_, options_.speech, fields);
   if (route.action == Action::kRerank) return make_ranking_job(*engine_, fields, options_.model);
+  if (route.action == Action::kEmbedSparse) return make_sparse_job(*engine_, fields);
   return make_embedding_job(*engine_, fields, options_.model, route.endpoint);
 }
 
@@ -332,6 +334,7 @@ Answer<Json> Service::plain_answer(const HttpRequest& request, const Route& rout
       return Json(Json::Object{{"version", TOKAMAK_VERSION}});
     case Action::kText:
     case Action::kEmbeddings:
+    case Action::kEmbedSparse:
     case Action::kRerank:
     case Action::kSpeak:
     case Action::kTranscribe:

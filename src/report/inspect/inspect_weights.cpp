@@ -144,6 +144,9 @@ ValueLists values_of(const Engine::Compiled& compiled, const Graph& graph) {
       out.emplace_back(stage.merge.values);
     }
     out.push_back(std::span(&compiled.vision->positions, size_t{1}));
+    if (compiled.vision->class_row) {
+      out.push_back(std::span(&*compiled.vision->class_row, size_t{1}));
+    }
   }
   if (compiled.speech) {
     for (const SoundStage& stage : compiled.speech->stages) out.emplace_back(stage.graph.values);

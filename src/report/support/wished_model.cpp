@@ -27,12 +27,12 @@ std::string shown(const ModelFacts& f) {
 
 std::string shown(const VisionTower& t) {
   std::string text =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n",
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n",
                   t.max_patches, t.min_pixels, t.patch, t.frames, t.side, t.head_dim, t.window,
                   t.channels_last, t.clip_colours, t.image_side, t.fills_tokens, t.positions.name,
                   t.positions.shape, int(t.positions_are), t.angle_base.value_or(0),
                   t.columns_first, t.alternates, t.transposed, t.by_channel, t.sees_whole_images,
-                  t.only_in_windows, t.placeholder, t.words, t.template_word);
+                  t.only_in_windows, t.placeholder, t.words, t.template_word, t.keeps_ratio);
   if (t.angles) {
     text += fmt::format("{} {} {} {}\n", shown(t.angles->rope), t.angles->rows, t.angles->columns,
                         t.angles->interleaved);
