@@ -227,18 +227,20 @@ class StagedProgram : public Program {
 
   /// The result of a request, now.
   static Result<std::vector<std::byte>> read(Program& program, StepRequest request) {
-    std::optional<Result<std::vector<std::byte>>> result;
-    request.done = [&](Result<std::span<const float>> values) {
+    using Bytes = Result<std::vector<std::byte>>;
+    // A program that fails may answer after this has returned.
+    const auto result = std::make_shared<std::optional<Bytes>>();
+    request.done = [result](Result<std::span<const float>> values) {
       if (!values) {
-        result = Failure(values.error());
+        *result = Failure(values.error());
         return;
       }
       const auto bytes = std::as_bytes(*values);
-      result = std::vector(bytes.begin(), bytes.end());
+      *result = std::vector(bytes.begin(), bytes.end());
     };
     TOK_TRY(program.submit(request));
-    while (!result) TOK_TRY(program.wait_for_result());
-    return *std::move(result);
+    while (!result->has_value()) TOK_TRY(program.wait_for_result());
+    return *std::move(*result);
   }
 
   /// The batch that the last stage has made of the one before.
@@ -290,7 +292,9 @@ class StagedBackend : public Backend {
       const uint64_t bytes = stages_[i]->device_bytes(), free = stages_[i]->free_bytes();
       const uint64_t left = most_bytes_[i] - std::min(most_bytes_[i], bytes);
       const bool has_limit = most_bytes_[i] != 0;
-      all.push_back({bytes, !has_limit ? free : free == 0 ? left : std::min(free, left)});
+      // 0 would be a room that is not known.
+      const uint64_t room = std::max<uint64_t>(free == 0 ? left : std::min(free, left), 1);
+      all.push_back({bytes, has_limit ? room : free});
     }
     return all;
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/engine.h"
+
 namespace tokamak {
 namespace {
 
@@ -39,6 +41,15 @@ TEST(ChooseGpus, TakesTheLargestWhereEachHasLayers) {
   EXPECT_EQ(layer_gpus_for(243, 90, 0, devices), Numbers({0, 2})) << "a tenth is for caches";
   EXPECT_EQ(layer_gpus_for(244, 90, 0, devices), Numbers({0, 2, 1}));
   EXPECT_EQ(layer_gpus_for(284, 90, 0, devices), Numbers()) << "all have no room";
+}
+
+TEST(OpenBackend, RefusesAnUnknownSplitOfOneDeviceToo) {
+  OpenOptions options;
+  options.backend = "cpu";
+  options.split = "rows";
+  const auto backend = open_backend(options);
+  ASSERT_FALSE(backend);
+  EXPECT_EQ(backend.error().message, "split is \"rows\", expected auto, ranks or layers.");
 }
 
 }  // namespace

@@ -158,8 +158,7 @@ Result<std::vector<SparseVector>> Engine::embed_sparse(std::span<const std::vect
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (std::ranges::any_of(weights[i], [](float w) { return !std::isfinite(w); })) {
       return invalid_input(
-          "The weights of tokens hold NaN or infinite numbers: the model's own are "
-          "damaged.");
+          "The weights of tokens hold NaN or infinite numbers: the model's own are damaged.");
     }
     vectors.push_back(sparse_vector(inputs[i].ids, weights[i], counts));
   }

@@ -144,8 +144,8 @@ class Engine {
   /// The ids that embed() makes of a text before the model runs: for counting its tokens.
   Result<std::vector<uint32_t>> embedding_ids(std::string_view text,
                                               const EmbedOptions& options = {}) const;
-  /// One embedding per text; several run in one step, without padding. An error names the text.
   using Vectors = std::vector<std::vector<float>>;
+  /// One embedding per text; several run in one step, without padding. An error names the text.
   Result<Vectors> embed(std::span<const std::vector<uint32_t>> texts,
                         const EmbedOptions& options = {});
   Result<Vectors> embed(std::span<const std::string> texts, const EmbedOptions& options = {});

@@ -107,7 +107,7 @@ uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& option
 /// The way to a model that one GPU has no room for.
 std::string_view more_gpus_text(const DeviceInfo& device) {
   const bool may_have_more = device.backend == BackendKind::kCuda && device.ranks < kMaxRanks;
-  return may_have_more ? " Several GPUs can share it (gpus, --gpus 0,1)." : "";
+  return may_have_more ? " More GPUs can share it (gpus, --gpus 0,1)." : "";
 }
 
 }  // namespace

@@ -283,8 +283,10 @@ uint64_t weight_bytes(const TensorFile& tensors, const std::string& quantize) {
 Result<std::unique_ptr<Backend>> open_more(uint64_t needed, uint64_t room, OpenOptions& options) {
   TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
   OpenOptions own = options;
-  own.gpus = gpus_for(needed, room, 0, devices);
-  own.split = !own.gpus.empty() && check_cuda_links(own.gpus) ? "ranks" : "layers";
+  if (options.split != "layers") own.gpus = gpus_for(needed, room, 0, devices);
+  if (options.split == "auto") {
+    own.split = !own.gpus.empty() && check_cuda_links(own.gpus) ? "ranks" : "layers";
+  }
   if (own.split == "layers") own.gpus = layer_gpus_for(needed, room, 0, devices);
   if (own.gpus.empty()) return nullptr;
   auto together = open_backend(own);
@@ -356,7 +358,9 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     };
   }
   if (backend->device().backend != BackendKind::kCpu && !options.reopen) {
-    own.reopen = [again = device_options(own, backend->device())] { return open_backend(again); };
+    OpenOptions again = device_options(own, backend->device());
+    again.memory = options.memory;  // of each device
+    own.reopen = [again = std::move(again)] { return open_backend(again); };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
   if (engine && problem.empty()) {

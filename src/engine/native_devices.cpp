@@ -116,11 +116,6 @@ Result<std::unique_ptr<Backend>> open_several(const OpenOptions& options) {
   if (options.device) {
     return fail(ErrorCode::kUsage, "device chooses one GPU and gpus several: only one of them.");
   }
-  constexpr std::string_view kSplits[] = {"auto", "ranks", "layers"};
-  if (std::ranges::find(kSplits, options.split) == std::end(kSplits)) {
-    return fail(ErrorCode::kUsage, "split is \"{}\", expected auto, ranks or layers.",
-                options.split);
-  }
   if (options.backend == "webgpu" && options.split == "ranks") {
     return unsupported(
         "split is \"ranks\", but WebGPU devices do not read each other's memory; expected layers.");
@@ -150,6 +145,11 @@ Result<std::unique_ptr<Backend>> open_several(const OpenOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
+  constexpr std::string_view kSplits[] = {"auto", "ranks", "layers"};
+  if (std::ranges::find(kSplits, options.split) == std::end(kSplits)) {
+    return fail(ErrorCode::kUsage, "split is \"{}\", expected auto, ranks or layers.",
+                options.split);
+  }
   if (options.gpus.size() > 1) return open_several(options);
   if (options.gpus.size() == 1) {
     OpenOptions own = options;

@@ -1,4 +1,5 @@
-// The fields that the towers of Idefics 3 and Mistral 3 read, of config.json and of the processor.
+// The fields that the towers of Idefics 3, Mistral 3 and LLaVA read, of config.json and of the
+// processor.
 #include <gtest/gtest.h>
 
 #include "formats/wishes.h"
@@ -25,6 +26,14 @@ std::string mistral3(const std::string& fields, const std::string& head = "4") {
         "vision_config": {{"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
         "intermediate_size": 6, "image_size": 64, "patch_size": 8, "head_dim": {}}}{}}})",
       kText, head, fields);
+}
+
+std::string llava(const std::string& fields) {
+  return fmt::format(
+      R"({{"architectures": ["LlavaForConditionalGeneration"], "text_config": {},
+        "vision_config": {{"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
+        "intermediate_size": 6, "image_size": 64, "patch_size": 8}}{}}})",
+      kText, fields);
 }
 
 Result<VisionTower> tower_of(const std::string& text, const std::string& processor = "{}") {
@@ -69,6 +78,12 @@ TEST(CutVision, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_of(mistral3(", \"vision_feature_layer\": -2")),
             "config.json: vision_feature_layer is -2; this engine reads the last layer of the "
             "tower, -1.");
+  EXPECT_EQ(error_of(llava("")),
+            "config.json: vision_feature_layer is -2, which it is where it is not given; this "
+            "engine knows one layer of the 1 there are, as -2.");
+  EXPECT_EQ(error_of(llava(", \"vision_feature_layer\": [-2, -3]")),
+            "config.json: vision_feature_layer is [-2, -3]; this engine knows one layer of the 1 "
+            "there are, as -2.");
   EXPECT_EQ(error_of(mistral3("", "8")),
             "config.json: vision_config: 2 heads of 8 elements; this engine turns heads of a "
             "multiple of 4 that make the hidden_size, 8.");

@@ -2,7 +2,8 @@
 //
 // A layer is what has states of its own: between the last step that touches those of one and the
 // first that touches those of the next, a plan may be cut, in every phase. Of these places the cut
-// takes the one where the fewest bytes go from one part to the next.
+// takes the one that puts the fewest weights on two devices, since phases may be cut differently,
+// and of those the one where the fewest bytes go from one part to the next.
 // docs/decisions/0124-layers-on-devices.md says how devices run the parts.
 #pragma once
 #include <optional>

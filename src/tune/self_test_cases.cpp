@@ -99,7 +99,7 @@ void add_products_of_many_tokens(std::vector<SelfTestCase>& all) {
 /// Packed types that between them use every text of kernels/quant.
 void add_packed(std::vector<SelfTestCase>& all, const Steps& steps) {
   for (const char* name : {"q8_0", "affine4_g64_bf16", "affine8_g64_f32", "zero4_g32_f16", "q5_k",
-                           "q6_k", "q2_k", "iq4_xs", "nvfp4", "mxfp8", "nf4_g64"}) {
+                           "q6_k", "q2_k", "iq4_xs", "mxfp4", "nvfp4", "mxfp8", "nf4_g64"}) {
     const DType dtype = dtype_from_name(name).value();
     const uint32_t in = 3 * weight_format(dtype).row_unit();
     {

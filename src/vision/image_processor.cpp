@@ -128,6 +128,11 @@ Result<ImageSize> size_by(ImageSize image, const ImageProcessor::Squares& square
 Result<ImageSize> size_by(ImageSize image, const ImageProcessor::Centre& centre) {
   constexpr uint64_t kMaxRatio = 200;
   const auto [shorter, longer] = std::minmax(image.width, image.height);
+  if (centre.margin) {
+    // with_margins() makes a square of it, which the limits of files do not know of.
+    auto square = check_image_size(longer, longer, {});
+    if (!square) return Failure(square.error().within("with margins that make it a square"));
+  }
   if (longer <= kMaxRatio * shorter) return ImageSize{centre.side, centre.side};
   return invalid_input(
       "The image has {} x {} pixels: its sides differ by more than a factor of {}.", image.width,

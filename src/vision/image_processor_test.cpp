@@ -114,6 +114,11 @@ TEST(ImageProcessor, CutsTheMiddleOrAddsMarginsWhereImagesKeepTheirRatio) {
   const Json other = *Json::parse(R"({"crop_size": {"height": 336, "width": 336}})");
   EXPECT_EQ(ImageProcessor::read(&other, tower, 1).error().message,
             "preprocessor_config.json: crop_size: height is 336, but config.json says 8.");
+  const auto long_one = ImageProcessor::read(&pads, tower, 1)->size_for({20000, 2000});
+  ASSERT_FALSE(long_one);
+  EXPECT_EQ(long_one.error().message,
+            "with margins that make it a square: The image is 20000 x 20000 pixels, expected at "
+            "most 64000000 in all; make it smaller first.");
   const auto thin = ImageProcessor::read(&cuts, tower, 1)->size_for({1, 201});
   EXPECT_EQ(thin.error().message,
             "The image has 1 x 201 pixels: its sides differ by more than a factor of 200.");

@@ -266,7 +266,7 @@ class Flags(Cli):
 
     def test_names_of_other_programs_are_known(self):
         for words, meaning in [
-            (("run", "-ngl", "99"), "a model is on one device as a whole"),
+            (("run", "-ngl", "99"), "no layers stay on the processor"),
             (("run", "-t", "8"), "--threads N is how many --backend cpu has"),
             (("run", "-fa", "on"), "attention"),
             (("run", "-ctk", "q8_0"), "--kv"),

@@ -8,14 +8,17 @@
 namespace tokamak {
 namespace {
 
-/// `given`, with the values of LlamaConfig for what it lacks.
+/// `given`, with the values of LlamaConfig or MistralConfig for what it lacks.
 Json with_defaults(const Json& given) {
   Json all = given;
+  const Json* const type = given.find("model_type");
+  const bool is_mistral = type != nullptr && *type == Json("mistral");
   for (const auto& [name, value] :
        {std::pair("hidden_size", 4096), std::pair("vocab_size", 32000),
-        std::pair("intermediate_size", 11008), std::pair("num_hidden_layers", 32),
-        std::pair("num_attention_heads", 32)}) {
-    if (all.find(name) == nullptr) all.set(name, value);
+        std::pair("intermediate_size", is_mistral ? 14336 : 11008),
+        std::pair("num_hidden_layers", 32), std::pair("num_attention_heads", 32),
+        std::pair("num_key_value_heads", is_mistral ? 8 : 0)}) {
+    if (value != 0 && all.find(name) == nullptr) all.set(name, value);
   }
   return all;
 }

@@ -29,7 +29,9 @@ Result<uint32_t> read_blocks(const ConfigReader& config, uint32_t layers) {
   const int64_t blocks = layer < 0 ? int64_t{layers} + 1 + layer : layer;
   if (blocks >= 1 && blocks <= int64_t{layers}) return uint32_t(blocks);
   return unsupported("{} is {}; this engine knows one layer of the {} there are, as -2.",
-                     config.path("vision_feature_layer"), found->dump(), layers);
+                     config.path("vision_feature_layer"),
+                     found == nullptr ? "-2, which it is where it is not given" : found->dump(),
+                     layers);
 }
 
 Result<Config> read(const ConfigReader& whole) {

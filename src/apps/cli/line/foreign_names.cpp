@@ -14,7 +14,7 @@ struct Foreign {
 
 const Foreign kOptions[] = {
     {{"-ngl", "--n-gpu-layers", "--gpu-layers", "-ncmoe", "--n-cpu-moe"},
-     "a model is on one device as a whole; --max-memory SIZE says how much of it"},
+     "no layers stay on the processor; --max-memory SIZE bounds a GPU, --gpus 0,1 names several"},
     {{"-sm", "--split-mode", "-ts", "--tensor-split", "--tensor-parallel-size",
       "--pipeline-parallel-size"},
      "--gpus 0,1 are the devices that have a part each, --split ranks or layers which"},
