@@ -209,7 +209,7 @@ export class Share {
     const now = this.#host.now();
     const wasSuspended = now - this.#looked > 2 * LOOK_MS; // this tab itself, which then knows nothing of the owner
     this.#looked = now;
-    if (this.#release || !this.#line?.isWaiting) return;
+    if (this.#release || !this.#line?.isWaiting) return void (this.#heard = now); // nothing is due from an owner
     if (wasSuspended) this.#heard = now;
     if (now - this.#heard <= SILENT_MS) return this.#post(this.#found === null ? { kind: "who" } : { kind: "ping", hub: this.#found, tab: this.#tab });
     this.#heard = now;

@@ -229,6 +229,19 @@ test("a tab that the browser has suspended loses the model to one that needs it,
   expect(first.engine.store.getSnapshot().tabs).toBe(2);
 });
 
+test("a tab that was idle leaves the model where it is, however long its first answer takes", async () => {
+  vi.useFakeTimers();
+  const { workers, opened } = browserOver(() => ({ ...writer(bySeed), tokenize: async () => (await soon(5000), { ids: [7] }) }));
+  const both = Promise.all([opened(), opened()]);
+  await vi.advanceTimersByTimeAsync(100);
+  const [, second] = await both;
+  await vi.advanceTimersByTimeAsync(60_000);
+  const tokens = second.engine.tokenize("x");
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await tokens).toEqual(Uint32Array.of(7));
+  expect([workers.length, second.share.isOwner, second.told]).toEqual([1, false, []]);
+});
+
 test("a conversation by voice is refused", async () => {
   const { opened } = browserOver(() => writer(bySeed));
   const { engine } = await opened();
