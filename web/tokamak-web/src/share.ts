@@ -72,11 +72,12 @@ export class Share {
     host.page?.addEventListener("pagehide", this.#leaving);
   }
 
-  /** Takes part in the engine of that name: with the Worker that `begin` starts, or with another tab's. */
-  static async enter(name: string, begin: () => WorkerLike, script: string, host: ShareHost): Promise<Share> {
+  /** Takes part in the engine of that name: with the Worker that `begin` starts, or another tab's. Undefined where locks are refused. */
+  static async enter(name: string, begin: () => WorkerLike, script: string, host: ShareHost): Promise<Share | undefined> {
     const share = new Share(name, begin, script, host);
     // Held for as long as this tab is there: the hub waits for it.
     share.#releaseTab = await share.#hold(share.#lockOf(share.#tab), {});
+    if (!share.#releaseTab) return void share.end(); // nobody else asks for that one
     if (!(await share.#take({ ifAvailable: true }))) share.#queue();
     return share;
   }

@@ -51,6 +51,11 @@ export class FakeTab implements ShareHost {
     this.#browser = browser;
   }
 
+  /** The number of channels that are open. */
+  get channels(): number {
+    return this.#channels.size;
+  }
+
   readonly now = (): number => Date.now();
 
   /** Runs in this tab, in its turn; not while it is suspended, and never once it has ended. */

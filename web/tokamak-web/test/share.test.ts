@@ -24,7 +24,7 @@ function browserOver(...modules: (() => Verbs)[]) {
       owners.push(tab);
       return worker;
     };
-    const share = await Share.enter(NAME, begin, "worker.js", tab);
+    const share = (await Share.enter(NAME, begin, "worker.js", tab))!;
     const connection = new Connection(() => share.start());
     const abort = new AbortController();
     const facts = connection.send(OPENING.call, OPENING.part, abort.signal).result as Promise<Facts>;
