@@ -68,7 +68,7 @@ export class Hub {
     if (!this.#members.delete(tab) || this.#isOver) return;
     this.#dropAsker(({ tab: own }) => own === tab);
     for (const [id, route] of this.#routes) {
-      if (route.tab === tab) this.#worker.postMessage({ kind: "cancel", id });
+      if (route.tab === tab && id !== this.#opening?.id) this.#worker.postMessage({ kind: "cancel", id });
     }
     this.#count();
   }

@@ -161,6 +161,26 @@ test("an opening that is stopped, or whose tab is closed, goes on for those who 
   expect(alive(workers)).toBe(1);
 });
 
+test("an opening goes on for those who wait for it where the engine is closed that asked first", async () => {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const again = async (_values: never, signal?: AbortSignal) => {
+    await gate;
+    signal?.throwIfAborted();
+    return { ...FACTS, device: DEVICE };
+  };
+  const { workers, opened } = browserOver(() => writer(bySeed), () => ({ ...writer(bySeed), open: again }));
+  const [first, second] = [await opened(), await opened()];
+  workers[0]!.fail("killed");
+  const tokens = second.engine.tokenize("x");
+  await soon(20);
+  await first.engine.close();
+  await soon(20);
+  release();
+  expect(await tokens).toEqual(Uint32Array.of(7));
+  expect([workers.length, alive(workers)]).toEqual([2, 1]);
+});
+
 test("the tab that opens the model is closed meanwhile: who waits for it opens it", async () => {
   const { workers, begun, end } = browserOver(() => ({ ...writer(bySeed), open: () => new Promise(() => {}) }), () => writer(bySeed));
   const first = await begun();
