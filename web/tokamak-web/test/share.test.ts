@@ -191,6 +191,20 @@ test("the tab that opens the model is closed meanwhile: who waits for it opens i
   expect([workers.length, alive(workers)]).toEqual([2, 1]);
 });
 
+test("an opening that was cancelled stays so where the tab that should have answered has ended", async () => {
+  const { browser, workers, begun, end } = browserOver(() => ({ ...writer(bySeed), open: () => new Promise(() => {}) }), () => writer(bySeed));
+  const first = await begun();
+  const second = await begun();
+  await soon(20);
+  first.tab.suspend();
+  second.abort.abort();
+  await soon(20);
+  end(first.tab, false);
+  await expect(second.facts).rejects.toMatchObject({ code: "cancelled" });
+  await soon(20);
+  expect([alive(workers), browser.held.length]).toEqual([0, 0]);
+});
+
 test("a text outlives every tab that is closed, and ends with its own", async () => {
   const { workers, opened, end } = browserOver(() => writer(bySeed));
   const [first, second, third] = [await opened(), await opened(), await opened()];
