@@ -188,13 +188,15 @@ export async function open(source: Source, options: OpenOptions = {}): Promise<E
   /** A tab without the Worker cannot end by what happens in it. */
   const attempt = () => (share && !share.isOwner ? undefined : ladder?.attempt());
   const survived = attempt();
+  let started: Start | undefined;
   try {
-    const { connection, result, opening } = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) }, share);
-    const facts = (await result) as Facts;
+    started = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) }, share);
+    const facts = (await started.result) as Facts;
+    const { connection, opening } = started;
     keepUp(connection, opening, options, ladder);
     return new WorkerEngine(connection, facts, attempt);
   } catch (error) {
-    share?.end();
+    if (!started) share?.end(); // a connection leaves it by itself, and the Worker to others who wait for it
     if (error instanceof TokamakError && error.code === "device-lost") ladder?.lower();
     throw error;
   } finally {
