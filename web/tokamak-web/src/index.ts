@@ -95,17 +95,21 @@ function start(kind: OpenCall["kind"], source: Source, options: LookOptions, sha
   return { connection, result: checked, opening };
 }
 
+/** Cuts the work of the GPU smaller from now on, once for a device that several tabs have lost together. */
+function lower({ code }: { code?: unknown }, ladder?: SubmitLadder, share?: Share): void {
+  if (code === "device-lost" && (!share || share.isOwner)) ladder?.lower();
+}
+
 /** Has a Worker that stops replaced by another one, unless it was the page that made it, or it stops too often. */
-function keepUp(connection: Connection, opening: Opening, { worker }: OpenOptions, ladder?: SubmitLadder): void {
+function keepUp({ connection, opening }: Start, { worker }: LookOptions, ladder?: SubmitLadder, share?: Share): void {
   if (isWorker(worker)) return;
   const stops: number[] = [];
   connection.recover = (error) => {
-    if (isMoved(error)) return opening;
-    const { code } = error;
     const now = performance.now();
-    stops.push(now);
+    if (!isMoved(error)) stops.push(now);
     if (stops.filter((at) => at > now - STOPS_MS).length > MOST_STOPS) return null;
-    if (!ladder || code !== "device-lost" || !ladder.lower()) return opening;
+    lower(error, ladder, share);
+    if (!ladder?.dispatches) return opening;
     const call = opening.call as OpenCall;
     return { ...opening, call: { ...call, options: { ...call.options, submitDispatches: ladder.dispatches } } };
   };
@@ -138,10 +142,10 @@ export async function check(source: Source, options: OpenOptions = {}): Promise<
  * as `open` does, and where the model does not run here.
  */
 export async function look(source: Source, options: LookOptions = {}): Promise<Look> {
-  const { connection, result, opening } = start("look", source, options);
-  const { model, adapter } = (await result) as Pick<Facts, "model" | "adapter">;
-  keepUp(connection, opening, options);
-  return new WorkerEngine(connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
+  const started = start("look", source, options);
+  const { model, adapter } = (await started.result) as Pick<Facts, "model" | "adapter">;
+  keepUp(started, options);
+  return new WorkerEngine(started.connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
 }
 
 /** The parts of the browser by which tabs share an engine; undefined where it lacks one of them. */
@@ -192,12 +196,11 @@ export async function open(source: Source, options: OpenOptions = {}): Promise<E
   try {
     started = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) }, share);
     const facts = (await started.result) as Facts;
-    const { connection, opening } = started;
-    keepUp(connection, opening, options, ladder);
-    return new WorkerEngine(connection, facts, attempt);
+    keepUp(started, options, ladder, share);
+    return new WorkerEngine(started.connection, facts, attempt);
   } catch (error) {
     if (!started) share?.end(); // a connection leaves it by itself, and the Worker to others who wait for it
-    if (error instanceof TokamakError && error.code === "device-lost") ladder?.lower();
+    lower(error as { code?: unknown }, ladder, share);
     throw error;
   } finally {
     survived?.();

@@ -1,7 +1,7 @@
 // `open` with one engine for several tabs, over the browser's parts and fake modules.
 import { afterEach, expect, test, vi } from "vitest";
 import type { OpenOptions } from "../src/api.ts";
-import { open } from "../src/index.ts";
+import { TokamakError } from "../src/errors.ts";
 import { DEVICE, FACTS, FakeModule, type FakeWorker, RUNS, type Verbs, WASM, bySeed, fakeWorker, soon, writer } from "./fakes.ts";
 import { FakeBrowser, type FakeTab } from "./fake_tabs.ts";
 
@@ -11,20 +11,26 @@ afterEach(() => vi.unstubAllGlobals());
 function browserOver(...modules: Verbs[]) {
   const browser = new FakeBrowser();
   const workers: FakeWorker[] = [];
+  const stored = new Map<string, string>();
+  vi.stubGlobal("localStorage", { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, text: string) => void stored.set(key, text) });
   vi.stubGlobal("Worker", function Worker() {
     const worker = fakeWorker(new FakeModule({ ...RUNS, ...writer(bySeed), ...modules[Math.min(workers.length, modules.length - 1)] }));
     workers.push(worker);
     return worker;
   });
   /** In a new tab, unless one is given. */
-  const opening = (options: OpenOptions = {}, tab: FakeTab = browser.tab()) => {
+  const opening = async (options: OpenOptions = {}, tab: FakeTab = browser.tab()) => {
+    vi.resetModules(); // a page has its own
+    const { open } = await import("../src/index.ts");
     vi.stubGlobal("navigator", { locks: tab.locks, userAgent: "1" });
     vi.stubGlobal("BroadcastChannel", function BroadcastChannel(name: string) {
       return tab.channel(name);
     });
     return open("https://x.invalid/m/", { worker: "https://x.invalid/worker.js", wasm: WASM, share: true, ...options });
   };
-  return { browser, workers, opening };
+  const note = () => JSON.parse(stored.get("tokamak.submit")!) as { step: number; isTrying: boolean };
+  const steps = () => workers.map(({ toWorker }) => toWorker.flatMap((message) => (message.kind === "call" && message.call.kind === "open" ? [message.call.options.submitDispatches ?? 0] : [])));
+  return { browser, workers, opening, note, steps };
 }
 
 test("a browser that refuses locks has an engine for each tab", async () => {
@@ -70,4 +76,40 @@ test("a Worker that cannot be started leaves no lock", async () => {
   vi.stubGlobal("Worker", undefined);
   await expect(opening()).rejects.toMatchObject({ code: "unsupported" });
   await vi.waitFor(() => expect(browser.held).toEqual([]));
+});
+
+test("a device that all tabs lose together makes the steps smaller once", async () => {
+  const lost = () => {
+    throw new TokamakError("device-lost", "The device was lost 3 times in a row.");
+  };
+  const { workers, opening, note, steps } = browserOver({ embed: lost }, { embed: () => ({ vectors: [[1]] }) });
+  const engines = [await opening(), await opening(), await opening()];
+  expect(await engines[1]!.embed("a")).toEqual([Float32Array.of(1)]);
+  await vi.waitFor(() => expect(engines.map((engine) => engine.store.getSnapshot().status)).toEqual(["ready", "ready", "ready"]));
+  expect([note().step, steps()]).toEqual([1, [[0], [64]]]);
+  // Who has the Worker next has the same steps.
+  await engines[0]!.close();
+  workers[1]!.fail("killed");
+  expect(await engines[2]!.embed("a")).toEqual([Float32Array.of(1)]);
+  expect([note().step, steps()]).toEqual([1, [[0], [64], [64]]]);
+});
+
+test("an opening by which all tabs lose the device makes the steps smaller once", async () => {
+  let lose = () => {};
+  const gate = new Promise<void>((resolve) => (lose = resolve));
+  const { browser, workers, opening, note } = browserOver({
+    open: async () => {
+      await gate;
+      throw new TokamakError("device-lost", "The device was lost 3 times in a row.");
+    },
+  });
+  const openings = [opening()];
+  await vi.waitFor(() => expect(workers).toHaveLength(1));
+  const waiting = browser.tab();
+  openings.push(opening({}, waiting));
+  await vi.waitFor(() => expect(waiting.posted).toContain("to"));
+  await soon();
+  lose();
+  for (const one of openings) await expect(one).rejects.toMatchObject({ code: "device-lost" });
+  expect([note().step, workers.length]).toEqual([1, 1]);
 });
