@@ -105,7 +105,8 @@ export class Share {
     this.#heard = this.#host.now();
     if (this.#release) {
       const hub = (this.#hub ??= this.#newHub());
-      hub.join(this.#tab, { post: (message) => line.receive(message), stopped: (error) => line.stopped(error) });
+      const post = (message: ToPage) => queueMicrotask(() => line.receive(message)); // as a Worker's, which come once there are listeners
+      hub.join(this.#tab, { post, stopped: (error) => line.stopped(error) });
       line.bind((message) => hub.receive(this.#tab, message));
     } else if (this.#found !== null) {
       const hub = this.#found;

@@ -119,7 +119,7 @@ for (const isClosed of [true, false]) {
     expect([second, third].map(({ engine }) => engine.store.getSnapshot().tabs)).toEqual([2, 2]);
     end(second.tab, isClosed);
     expect(await third.engine.tokenize("x")).toEqual(Uint32Array.of(7));
-    expect([workers.length, alive(workers)]).toEqual([3, 1]);
+    expect([workers.length, alive(workers), third.engine.store.getSnapshot().tabs]).toEqual([3, 1, 1]);
   });
 }
 
@@ -173,9 +173,10 @@ test("an opening goes on for those who wait for it where the engine is closed th
   const [first, second] = [await opened(), await opened()];
   workers[0]!.fail("killed");
   const tokens = second.engine.tokenize("x");
-  await soon(20);
+  await vi.waitFor(() => expect(second.tab.posted.filter((kind) => kind === "to")).toHaveLength(3), 10_000); // two openings and this call
+  await soon();
   await first.engine.close();
-  await soon(20);
+  await soon();
   release();
   expect(await tokens).toEqual(Uint32Array.of(7));
   expect([workers.length, alive(workers)]).toEqual([2, 1]);
@@ -201,8 +202,7 @@ test("an opening that was cancelled stays so where the tab that should have answ
   await soon(20);
   end(first.tab, false);
   await expect(second.facts).rejects.toMatchObject({ code: "cancelled" });
-  await soon(20);
-  expect([alive(workers), browser.held.length]).toEqual([0, 0]);
+  await vi.waitFor(() => expect([alive(workers), browser.held.length]).toEqual([0, 0]));
 });
 
 test("a text outlives every tab that is closed, and ends with its own", async () => {

@@ -51,10 +51,10 @@ test("an opening that its visitor stops goes on for the tab that waits for it, a
   const { browser, workers, opening } = browserOver({ open: async () => (await gate, { ...FACTS, device: DEVICE }) }, { open: () => new Promise(() => {}) });
   const stopped = [new AbortController(), new AbortController()] as const;
   const first = opening({ signal: stopped[0].signal });
-  await vi.waitFor(() => expect(workers).toHaveLength(1));
+  await vi.waitFor(() => expect(workers).toHaveLength(1), 10_000);
   const waiting = browser.tab();
   const second = opening({}, waiting);
-  await vi.waitFor(() => expect(waiting.posted).toContain("to"));
+  await vi.waitFor(() => expect(waiting.posted).toContain("to"), 10_000);
   await soon();
   stopped[0].abort();
   await expect(first).rejects.toMatchObject({ code: "cancelled" });
@@ -65,7 +65,7 @@ test("an opening that its visitor stops goes on for the tab that waits for it, a
   await engine.close();
   await vi.waitFor(() => expect([workers[0]!.terminated, browser.held.length]).toEqual([true, 0]));
   const alone = opening({ signal: stopped[1].signal });
-  await vi.waitFor(() => expect(workers).toHaveLength(2));
+  await vi.waitFor(() => expect(workers).toHaveLength(2), 10_000);
   stopped[1].abort();
   await expect(alone).rejects.toMatchObject({ code: "cancelled" });
   await vi.waitFor(() => expect([workers.length, workers[1]!.terminated, browser.held.length]).toEqual([2, true, 0]));
@@ -85,7 +85,7 @@ test("a device that all tabs lose together makes the steps smaller once", async 
   const { workers, opening, note, steps } = browserOver({ embed: lost }, { embed: () => ({ vectors: [[1]] }) });
   const engines = [await opening(), await opening(), await opening()];
   expect(await engines[1]!.embed("a")).toEqual([Float32Array.of(1)]);
-  await vi.waitFor(() => expect(engines.map((engine) => engine.store.getSnapshot().status)).toEqual(["ready", "ready", "ready"]));
+  await vi.waitFor(() => expect(engines.map((engine) => engine.store.getSnapshot().status)).toEqual(["ready", "ready", "ready"]), 10_000);
   expect([note().step, steps()]).toEqual([1, [[0], [64]]]);
   // Who has the Worker next has the same steps.
   await engines[0]!.close();
@@ -104,10 +104,10 @@ test("an opening by which all tabs lose the device makes the steps smaller once"
     },
   });
   const openings = [opening()];
-  await vi.waitFor(() => expect(workers).toHaveLength(1));
+  await vi.waitFor(() => expect(workers).toHaveLength(1), 10_000);
   const waiting = browser.tab();
   openings.push(opening({}, waiting));
-  await vi.waitFor(() => expect(waiting.posted).toContain("to"));
+  await vi.waitFor(() => expect(waiting.posted).toContain("to"), 10_000);
   await soon();
   lose();
   for (const one of openings) await expect(one).rejects.toMatchObject({ code: "device-lost" });
