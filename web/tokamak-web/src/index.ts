@@ -26,6 +26,8 @@ declare const TOKAMAK_WHOLE_URL: URL;
 declare const TOKAMAK_WHOLE_TWIN_URL: URL;
 declare const TOKAMAK_SQLITE_URL: URL;
 declare const TOKAMAK_SQLITE_WASM_URL: URL;
+/** A hash of the built script. */
+declare const TOKAMAK_BUILD: string;
 
 /** A URL cannot be posted, and a relative one means something else in the Worker. */
 function posted(source: Source): PostedSource {
@@ -155,13 +157,13 @@ function shareHost(): ShareHost | undefined {
   return { locks: navigator.locks, channel: (name) => new Channel(name), page: globalThis.document && globalThis, now: () => Date.now() };
 }
 
-/** The name of the engine that tabs have together: version, model and options. Undefined where each has its own. */
+/** The name of the engine that tabs have together: build, address, model and options. Undefined where each has its own. */
 function shareName(source: Source, options: OpenOptions): string | undefined {
   const { share, worker, wasm, alter, codec, token: _, signal: _signal, onProgress, onNotice, onCheck, onEvict, ...rest } = options;
   const from = posted(source);
   if (!share || isWorker(worker) || alter || typeof from !== "string" || (codec !== undefined && typeof posted(codec) !== "string")) return undefined;
   const given = Object.entries({ ...rest, codec: codec && posted(codec) }).filter(([, value]) => value !== undefined);
-  return `tokamak:engine ${JSON.stringify([import.meta.url, scriptOf(worker), modules(wasm).wasm, from, given.sort()])}`;
+  return `tokamak:engine ${JSON.stringify([TOKAMAK_BUILD, import.meta.url, scriptOf(worker), modules(wasm).wasm, from, given.sort()])}`;
 }
 
 /** Takes part in the engine of that name; undefined where the browser refuses. */

@@ -12,6 +12,7 @@ function browserOver(...modules: Verbs[]) {
   const browser = new FakeBrowser();
   const workers: FakeWorker[] = [];
   const stored = new Map<string, string>();
+  vi.stubGlobal("TOKAMAK_BUILD", "1");
   vi.stubGlobal("localStorage", { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, text: string) => void stored.set(key, text) });
   vi.stubGlobal("Worker", function Worker() {
     const worker = fakeWorker(new FakeModule({ ...RUNS, ...writer(bySeed), ...modules[Math.min(workers.length, modules.length - 1)] }));
@@ -112,4 +113,12 @@ test("an opening by which all tabs lose the device makes the steps smaller once"
   lose();
   for (const one of openings) await expect(one).rejects.toMatchObject({ code: "device-lost" });
   expect([note().step, workers.length]).toEqual([1, 1]);
+});
+
+test("a tab from before an upgrade at the same address keeps its own Worker", async () => {
+  const { workers, opening } = browserOver();
+  await opening();
+  vi.stubGlobal("TOKAMAK_BUILD", "2");
+  const engines = [await opening(), await opening()];
+  expect([workers.length, engines.map((engine) => engine.store.getSnapshot().tabs)]).toEqual([2, [2, 2]]);
 });
