@@ -2,7 +2,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { OpenOptions } from "../src/api.ts";
 import { TokamakError } from "../src/errors.ts";
-import { DEVICE, FACTS, FakeModule, type FakeWorker, RUNS, type Verbs, WASM, bySeed, fakeWorker, soon, writer } from "./fakes.ts";
+import { Hub } from "../src/share_hub.ts";
+import { DEVICE, FACTS, FakeModule, type FakeWorker, OPENING, RUNS, type Verbs, WASM, bySeed, fakeWorker, oneFile, soon, writer } from "./fakes.ts";
 import { FakeBrowser, type FakeTab } from "./fake_tabs.ts";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -121,4 +122,25 @@ test("a tab from before an upgrade at the same address keeps its own Worker", as
   vi.stubGlobal("TOKAMAK_BUILD", "2");
   const engines = [await opening(), await opening()];
   expect([workers.length, engines.map((engine) => engine.store.getSnapshot().tabs)]).toEqual([2, [2, 2]]);
+});
+
+test("a tab that ends or stops its opening before it answers what may be removed has answered no", async () => {
+  for (const isEnded of [true, false]) {
+    const worker = fakeWorker(new FakeModule(RUNS), async (source, options) => {
+      await options.onEvict([]);
+      return oneFile(source, options);
+    });
+    const hub = new Hub(worker, "worker.js", () => undefined);
+    const asked: number[] = [];
+    for (const tab of ["first", "second"]) {
+      hub.join(tab, { post: (message) => message.kind === "evict" && asked.push(message.question), stopped: () => undefined });
+      hub.receive(tab, { kind: "call", id: 1, call: OPENING.call });
+    }
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    if (isEnded) hub.leave("first");
+    else hub.receive("first", { kind: "cancel", id: 1 });
+    hub.receive("first", { kind: "evict", question: asked[0]!, allowed: true }); // too late
+    await vi.waitFor(() => expect(worker.toPage.map(({ kind }) => kind)).toContain("result"));
+    expect(worker.toWorker.filter(({ kind }) => kind === "evict")).toEqual([{ kind: "evict", question: asked[0], allowed: false }]);
+  }
 });
