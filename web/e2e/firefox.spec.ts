@@ -1,4 +1,4 @@
-// The built site in Firefox, which has no WebGPU here and so runs models on the processor. Playwright cannot drive this system's Firefox, so
+// The built site in Firefox, which has no WebGPU here and so runs models on the processor. Playwright cannot drive an installed Firefox, so
 // that a page of the same origin does: it shows the site's pages in frames of both widths, uses them and posts what it found.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

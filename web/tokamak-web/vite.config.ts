@@ -1,5 +1,6 @@
 // Three builds: the page's modules, (--mode worker) the Worker as one classic script, since module
 // Workers fail in some browsers' web views, and (--mode sqlite) what it loads for memories.
+import { createHash } from "node:crypto";
 import { copyFileSync, existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { LibraryOptions, Plugin } from "vite";
@@ -32,13 +33,15 @@ const ADDRESSES: Record<string, string> = {
   TOKAMAK_SQLITE_WASM_URL: "sqlite3.wasm",
 };
 
-/** The files beside the package, by an expression that this build would itself follow. */
+/** The files beside the package, by an expression that this build would itself follow, and which build it is. */
 function addresses(): Plugin {
   return {
     name: "addresses",
     generateBundle: (_options, bundle) => {
       for (const chunk of Object.values(bundle)) {
         if (chunk.type !== "chunk") continue;
+        const hash = createHash("sha256").update(chunk.code).digest("hex");
+        chunk.code = chunk.code.replaceAll("TOKAMAK_BUILD", JSON.stringify(hash.slice(0, 16)));
         for (const [name, file] of Object.entries(ADDRESSES)) {
           chunk.code = chunk.code.replaceAll(name, `new URL("./${file}",import.meta.url)`);
         }

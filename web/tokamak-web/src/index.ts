@@ -26,6 +26,8 @@ declare const TOKAMAK_WHOLE_URL: URL;
 declare const TOKAMAK_WHOLE_TWIN_URL: URL;
 declare const TOKAMAK_SQLITE_URL: URL;
 declare const TOKAMAK_SQLITE_WASM_URL: URL;
+/** A hash of the built script. */
+declare const TOKAMAK_BUILD: string;
 
 /** A URL cannot be posted, and a relative one means something else in the Worker. */
 function posted(source: Source): PostedSource {
@@ -95,17 +97,21 @@ function start(kind: OpenCall["kind"], source: Source, options: LookOptions, sha
   return { connection, result: checked, opening };
 }
 
+/** Cuts the work of the GPU smaller from now on, once for a device that several tabs have lost together. */
+function lower({ code }: { code?: unknown }, ladder?: SubmitLadder, share?: Share): void {
+  if (code === "device-lost" && (!share || share.isOwner)) ladder?.lower();
+}
+
 /** Has a Worker that stops replaced by another one, unless it was the page that made it, or it stops too often. */
-function keepUp(connection: Connection, opening: Opening, { worker }: OpenOptions, ladder?: SubmitLadder): void {
+function keepUp({ connection, opening }: Start, { worker }: LookOptions, ladder?: SubmitLadder, share?: Share): void {
   if (isWorker(worker)) return;
   const stops: number[] = [];
   connection.recover = (error) => {
-    if (isMoved(error)) return opening;
-    const { code } = error;
     const now = performance.now();
-    stops.push(now);
+    if (!isMoved(error)) stops.push(now);
     if (stops.filter((at) => at > now - STOPS_MS).length > MOST_STOPS) return null;
-    if (!ladder || code !== "device-lost" || !ladder.lower()) return opening;
+    lower(error, ladder, share);
+    if (!ladder?.dispatches) return opening;
     const call = opening.call as OpenCall;
     return { ...opening, call: { ...call, options: { ...call.options, submitDispatches: ladder.dispatches } } };
   };
@@ -138,10 +144,10 @@ export async function check(source: Source, options: OpenOptions = {}): Promise<
  * as `open` does, and where the model does not run here.
  */
 export async function look(source: Source, options: LookOptions = {}): Promise<Look> {
-  const { connection, result, opening } = start("look", source, options);
-  const { model, adapter } = (await result) as Pick<Facts, "model" | "adapter">;
-  keepUp(connection, opening, options);
-  return new WorkerEngine(connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
+  const started = start("look", source, options);
+  const { model, adapter } = (await started.result) as Pick<Facts, "model" | "adapter">;
+  keepUp(started, options);
+  return new WorkerEngine(started.connection, { model, adapter, loadTimes: NO_TIMES, pipelines: 0 });
 }
 
 /** The parts of the browser by which tabs share an engine; undefined where it lacks one of them. */
@@ -151,13 +157,13 @@ function shareHost(): ShareHost | undefined {
   return { locks: navigator.locks, channel: (name) => new Channel(name), page: globalThis.document && globalThis, now: () => Date.now() };
 }
 
-/** The name of the engine that tabs have together: version, model and options. Undefined where each has its own. */
+/** The name of the engine that tabs have together: build, address, model and options. Undefined where each has its own. */
 function shareName(source: Source, options: OpenOptions): string | undefined {
   const { share, worker, wasm, alter, codec, token: _, signal: _signal, onProgress, onNotice, onCheck, onEvict, ...rest } = options;
   const from = posted(source);
   if (!share || isWorker(worker) || alter || typeof from !== "string" || (codec !== undefined && typeof posted(codec) !== "string")) return undefined;
   const given = Object.entries({ ...rest, codec: codec && posted(codec) }).filter(([, value]) => value !== undefined);
-  return `tokamak:engine ${JSON.stringify([import.meta.url, scriptOf(worker), modules(wasm).wasm, from, given.sort()])}`;
+  return `tokamak:engine ${JSON.stringify([TOKAMAK_BUILD, import.meta.url, scriptOf(worker), modules(wasm).wasm, from, given.sort()])}`;
 }
 
 /** Takes part in the engine of that name; undefined where the browser refuses. */
@@ -188,14 +194,15 @@ export async function open(source: Source, options: OpenOptions = {}): Promise<E
   /** A tab without the Worker cannot end by what happens in it. */
   const attempt = () => (share && !share.isOwner ? undefined : ladder?.attempt());
   const survived = attempt();
+  let started: Start | undefined;
   try {
-    const { connection, result, opening } = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) }, share);
-    const facts = (await result) as Facts;
-    keepUp(connection, opening, options, ladder);
-    return new WorkerEngine(connection, facts, attempt);
+    started = start("open", source, { ...options, ...(submitDispatches && { submitDispatches }) }, share);
+    const facts = (await started.result) as Facts;
+    keepUp(started, options, ladder, share);
+    return new WorkerEngine(started.connection, facts, attempt);
   } catch (error) {
-    share?.end();
-    if (error instanceof TokamakError && error.code === "device-lost") ladder?.lower();
+    if (!started) share?.end(); // a connection leaves it by itself, and the Worker to others who wait for it
+    lower(error as { code?: unknown }, ladder, share);
     throw error;
   } finally {
     survived?.();

@@ -72,11 +72,12 @@ export class Share {
     host.page?.addEventListener("pagehide", this.#leaving);
   }
 
-  /** Takes part in the engine of that name: with the Worker that `begin` starts, or with another tab's. */
-  static async enter(name: string, begin: () => WorkerLike, script: string, host: ShareHost): Promise<Share> {
+  /** Takes part in the engine of that name: with the Worker that `begin` starts, or another tab's. Undefined where locks are refused. */
+  static async enter(name: string, begin: () => WorkerLike, script: string, host: ShareHost): Promise<Share | undefined> {
     const share = new Share(name, begin, script, host);
     // Held for as long as this tab is there: the hub waits for it.
     share.#releaseTab = await share.#hold(share.#lockOf(share.#tab), {});
+    if (!share.#releaseTab) return void share.end(); // nobody else asks for that one
     if (!(await share.#take({ ifAvailable: true }))) share.#queue();
     return share;
   }
@@ -104,7 +105,8 @@ export class Share {
     this.#heard = this.#host.now();
     if (this.#release) {
       const hub = (this.#hub ??= this.#newHub());
-      hub.join(this.#tab, { post: (message) => line.receive(message), stopped: (error) => line.stopped(error) });
+      const post = (message: ToPage) => queueMicrotask(() => line.receive(message)); // as a Worker's, which come once there are listeners
+      hub.join(this.#tab, { post, stopped: (error) => line.stopped(error) });
       line.bind((message) => hub.receive(this.#tab, message));
     } else if (this.#found !== null) {
       const hub = this.#found;
@@ -209,7 +211,7 @@ export class Share {
     const now = this.#host.now();
     const wasSuspended = now - this.#looked > 2 * LOOK_MS; // this tab itself, which then knows nothing of the owner
     this.#looked = now;
-    if (this.#release || !this.#line?.isWaiting) return;
+    if (this.#release || !this.#line?.isWaiting) return void (this.#heard = now); // nothing is due from an owner
     if (wasSuspended) this.#heard = now;
     if (now - this.#heard <= SILENT_MS) return this.#post(this.#found === null ? { kind: "who" } : { kind: "ping", hub: this.#found, tab: this.#tab });
     this.#heard = now;

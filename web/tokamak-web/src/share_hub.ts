@@ -36,6 +36,8 @@ export class Hub {
   readonly #members = new Map<string, Member>();
   readonly #routes = new Map<number, Route>();
   #opening: Opening | null = null;
+  /** The tab that each question is put to, until it answers. */
+  readonly #questions = new Map<number, string>();
   #facts: { result: unknown } | null = null;
   #last = 0;
   #isOver = false;
@@ -65,10 +67,12 @@ export class Hub {
 
   /** Ends the calls of a tab that has gone. */
   leave(tab: string): void {
-    if (!this.#members.delete(tab) || this.#isOver) return;
+    if (this.#isOver) return;
+    this.#refuse(tab);
+    if (!this.#members.delete(tab)) return;
     this.#dropAsker(({ tab: own }) => own === tab);
     for (const [id, route] of this.#routes) {
-      if (route.tab === tab) this.#worker.postMessage({ kind: "cancel", id });
+      if (route.tab === tab && id !== this.#opening?.id) this.#worker.postMessage({ kind: "cancel", id });
     }
     this.#count();
   }
@@ -76,8 +80,8 @@ export class Hub {
   receive(tab: string, message: ToWorker): void {
     if (this.#isOver) return;
     if (message.kind === "call") this.#call(tab, message);
-    else if (message.kind === "evict") this.#worker.postMessage(message);
-    else this.#passOn(tab, message);
+    else if (message.kind !== "evict") this.#passOn(tab, message);
+    else if (this.#questions.delete(message.question)) this.#worker.postMessage(message);
   }
 
   /** Ends the Worker. */
@@ -121,12 +125,20 @@ export class Hub {
     if (message.kind === "cancel" && this.#opening?.askers.some(isOf)) {
       this.#members.get(tab)?.post({ kind: "error", id: message.id, error: LEFT });
       this.#members.delete(tab);
+      this.#refuse(tab);
       this.#dropAsker(isOf);
       this.#count();
       return;
     }
     for (const [id, route] of this.#routes) {
       if (isOf(route)) this.#worker.postMessage({ ...message, id });
+    }
+  }
+
+  /** Answers for a tab that has gone what it was asked, on which the opening waits. */
+  #refuse(tab: string): void {
+    for (const [question, asked] of this.#questions) {
+      if (asked === tab && this.#questions.delete(question)) this.#worker.postMessage({ kind: "evict", question, allowed: false });
     }
   }
 
@@ -144,8 +156,12 @@ export class Hub {
       // Who opens the model is asked what may make room for it.
       const [first] = this.#opening?.askers ?? [];
       const member = first && this.#members.get(first.tab);
-      if (member) member.post(message);
-      else this.#worker.postMessage({ kind: "evict", question: message.question, allowed: false });
+      if (member) {
+        this.#questions.set(message.question, first.tab);
+        member.post(message);
+      } else {
+        this.#worker.postMessage({ kind: "evict", question: message.question, allowed: false });
+      }
       return;
     }
     const route = this.#routes.get(message.id);

@@ -9,8 +9,8 @@ export class Line implements WorkerLike {
   readonly #waiting = new Set<number>();
   #unsent: ToWorker[] = [];
   #send: ((message: ToWorker) => void) | null = null;
-  /** The call that opens the model, until it has its answer. */
-  #opening: Extract<ToWorker, { kind: "call" }> | null = null;
+  /** The call that opens the model, until it has its answer, and what was posted about it: that it is cancelled. */
+  #opening: { id: number; posted: ToWorker[] } | null = null;
 
   constructor(ended: (line: Line) => void) {
     this.#ended = ended;
@@ -32,7 +32,7 @@ export class Line implements WorkerLike {
   rewind(): boolean {
     if (!this.#opening) return false;
     this.#send = null;
-    this.#unsent = [this.#opening];
+    this.#unsent = [...this.#opening.posted];
     return true;
   }
 
@@ -51,8 +51,9 @@ export class Line implements WorkerLike {
   postMessage(message: ToWorker): void {
     if (message.kind === "call") {
       this.#waiting.add(message.id);
-      if (message.call.kind === "open") this.#opening = message;
+      if (message.call.kind === "open") this.#opening = { id: message.id, posted: [message] };
     }
+    if (message.kind === "cancel" && message.id === this.#opening?.id) this.#opening.posted.push(message);
     if (this.#send) this.#send(message);
     else this.#unsent.push(message);
   }

@@ -44,11 +44,18 @@ export class FakeTab implements ShareHost {
   readonly #browser: FakeBrowser;
   readonly #channels = new Set<{ name: string; onmessage: ((event: MessageEvent) => void) | null }>();
   readonly page = new EventTarget();
+  /** The kinds of messages that it has posted. */
+  readonly posted: string[] = [];
   #later: (() => void)[] | null = null;
   #isOver = false;
 
   constructor(browser: FakeBrowser) {
     this.#browser = browser;
+  }
+
+  /** The number of channels that are open. */
+  get channels(): number {
+    return this.#channels.size;
   }
 
   readonly now = (): number => Date.now();
@@ -66,6 +73,7 @@ export class FakeTab implements ShareHost {
       onmessage: null as ((event: MessageEvent) => void) | null,
       postMessage: (message: unknown) => {
         if (this.#isOver) return;
+        this.posted.push((message as { kind: string }).kind);
         const data = structuredClone(message);
         for (const tab of this.#browser.tabs) for (const other of tab.#channels) {
           if (other !== own && other.name === name) tab.run(() => other.onmessage?.(new MessageEvent("message", { data })));

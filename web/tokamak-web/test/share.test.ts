@@ -24,7 +24,7 @@ function browserOver(...modules: (() => Verbs)[]) {
       owners.push(tab);
       return worker;
     };
-    const share = await Share.enter(NAME, begin, "worker.js", tab);
+    const share = (await Share.enter(NAME, begin, "worker.js", tab))!;
     const connection = new Connection(() => share.start());
     const abort = new AbortController();
     const facts = connection.send(OPENING.call, OPENING.part, abort.signal).result as Promise<Facts>;
@@ -119,7 +119,7 @@ for (const isClosed of [true, false]) {
     expect([second, third].map(({ engine }) => engine.store.getSnapshot().tabs)).toEqual([2, 2]);
     end(second.tab, isClosed);
     expect(await third.engine.tokenize("x")).toEqual(Uint32Array.of(7));
-    expect([workers.length, alive(workers)]).toEqual([3, 1]);
+    expect([workers.length, alive(workers), third.engine.store.getSnapshot().tabs]).toEqual([3, 1, 1]);
   });
 }
 
@@ -161,6 +161,27 @@ test("an opening that is stopped, or whose tab is closed, goes on for those who 
   expect(alive(workers)).toBe(1);
 });
 
+test("an opening goes on for those who wait for it where the engine is closed that asked first", async () => {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const again = async (_values: never, signal?: AbortSignal) => {
+    await gate;
+    signal?.throwIfAborted();
+    return { ...FACTS, device: DEVICE };
+  };
+  const { workers, opened } = browserOver(() => writer(bySeed), () => ({ ...writer(bySeed), open: again }));
+  const [first, second] = [await opened(), await opened()];
+  workers[0]!.fail("killed");
+  const tokens = second.engine.tokenize("x");
+  await vi.waitFor(() => expect(second.tab.posted.filter((kind) => kind === "to")).toHaveLength(3), 10_000); // two openings and this call
+  await soon();
+  await first.engine.close();
+  await soon();
+  release();
+  expect(await tokens).toEqual(Uint32Array.of(7));
+  expect([workers.length, alive(workers)]).toEqual([2, 1]);
+});
+
 test("the tab that opens the model is closed meanwhile: who waits for it opens it", async () => {
   const { workers, begun, end } = browserOver(() => ({ ...writer(bySeed), open: () => new Promise(() => {}) }), () => writer(bySeed));
   const first = await begun();
@@ -169,6 +190,19 @@ test("the tab that opens the model is closed meanwhile: who waits for it opens i
   end(first.tab, false);
   for (const { facts } of others) expect((await facts).model).toEqual(FACTS.model);
   expect([workers.length, alive(workers)]).toEqual([2, 1]);
+});
+
+test("an opening that was cancelled stays so where the tab that should have answered has ended", async () => {
+  const { browser, workers, begun, end } = browserOver(() => ({ ...writer(bySeed), open: () => new Promise(() => {}) }), () => writer(bySeed));
+  const first = await begun();
+  const second = await begun();
+  await soon(20);
+  first.tab.suspend();
+  second.abort.abort();
+  await soon(20);
+  end(first.tab, false);
+  await expect(second.facts).rejects.toMatchObject({ code: "cancelled" });
+  await vi.waitFor(() => expect([alive(workers), browser.held.length]).toEqual([0, 0]));
 });
 
 test("a text outlives every tab that is closed, and ends with its own", async () => {
@@ -227,6 +261,19 @@ test("a tab that the browser has suspended loses the model to one that needs it,
   expect(await tokens).toEqual(Uint32Array.of(7));
   expect([workers.length, alive(workers), first.share.isOwner, second.share.isOwner]).toEqual([2, 1, false, true]);
   expect(first.engine.store.getSnapshot().tabs).toBe(2);
+});
+
+test("a tab that was idle leaves the model where it is, however long its first answer takes", async () => {
+  vi.useFakeTimers();
+  const { workers, opened } = browserOver(() => ({ ...writer(bySeed), tokenize: async () => (await soon(5000), { ids: [7] }) }));
+  const both = Promise.all([opened(), opened()]);
+  await vi.advanceTimersByTimeAsync(100);
+  const [, second] = await both;
+  await vi.advanceTimersByTimeAsync(60_000);
+  const tokens = second.engine.tokenize("x");
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await tokens).toEqual(Uint32Array.of(7));
+  expect([workers.length, second.share.isOwner, second.told]).toEqual([1, false, []]);
 });
 
 test("a conversation by voice is refused", async () => {

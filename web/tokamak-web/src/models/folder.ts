@@ -6,9 +6,11 @@ import type { Description } from "./hub.ts";
 import { get, getBytes, type Network, NetworkError, pieces, type Request, retry } from "./http.ts";
 
 const TEXTS = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-  "added_tokens.json", "chat_template.jinja"];
+  "added_tokens.json"];
 /** The files of models that see or hear, whose config.json speaks of it in one of these words. */
 const PROCESSORS = ["preprocessor_config.json", "processor_config.json"];
+/** The template of a chat, and the file in which processors have it. */
+const TEMPLATE = "chat_template.jinja", PROCESSOR_TEMPLATE = "chat_template.json";
 const SENSES = /vision|image|pixel|patch|audio|speech|sound|sampling|whisper|moonshine|mel_|feature/i;
 const WEIGHTS = "model.safetensors", INDEX = "model.safetensors.index.json";
 const MOST_INDEX_BYTES = 64_000_000;
@@ -62,12 +64,12 @@ export function titleOf(url: URL): string {
 export async function describeFolder(folder: URL, network: Network, signal: AbortSignal): Promise<Description> {
   const find = (name: string, isOptional: boolean) => probe(network, inFolder(folder, name).href, name, signal, isOptional);
   // A file that is not there is a red line in the browser's console: only what is likely is asked for.
-  const [config, weights, ...texts] = await Promise.all([find("config.json", false), find(WEIGHTS, true),
+  const [config, weights, template, ...texts] = await Promise.all([find("config.json", false), find(WEIGHTS, true), find(TEMPLATE, true),
     ...TEXTS.map((name) => find(name, true))]);
   const says = new TextDecoder().decode(await getBytes(network, { url: config!.url, what: "config.json", signal }, MOST_CONFIG_BYTES));
   const [index, ...processors] = await Promise.all([weights ? undefined : find(INDEX, true),
-    ...PROCESSORS.filter(() => SENSES.test(says)).map((name) => find(name, true))]);
-  const files = [config, ...texts, ...processors];
+    ...(SENSES.test(says) ? [...PROCESSORS, ...(template ? [] : [PROCESSOR_TEMPLATE])] : []).map((name) => find(name, true))]);
+  const files = [config, template, ...texts, ...processors];
   if (weights) {
     files.push(weights);
   } else if (index) {

@@ -174,10 +174,18 @@ describe("a model at an address", () => {
     it.server.put(`${FOLDER}model.safetensors`, shards[0]!, { etag: '"c"' });
     await (await it.open({}, FOLDER)).close();
     const [text, sees] = [asked(), '{"vision_config": {}}'];
-    for (const name of ["model.safetensors.index.json", "preprocessor_config.json", "processor_config.json"]) expect(text).not.toContain(name);
+    for (const name of ["model.safetensors.index.json", "preprocessor_config.json", "processor_config.json", "chat_template.json"]) expect(text).not.toContain(name);
     it.server.put(`${FOLDER}config.json`, new TextEncoder().encode(sees), { etag: '"2"' });
     await (await it.open({}, FOLDER)).close();
-    expect(asked()).toEqual(expect.arrayContaining(["preprocessor_config.json", "processor_config.json"]));
+    expect(asked()).toEqual(expect.arrayContaining(["preprocessor_config.json", "processor_config.json", "chat_template.json"]));
+    it.server.put(`${FOLDER}chat_template.json`, new TextEncoder().encode('{"chat_template": "a"}'));
+    const model = await it.open({}, FOLDER);
+    expect(model.files.map(({ name }) => name)).toContain("chat_template.json");
+    await model.close();
+    it.server.put(`${FOLDER}chat_template.jinja`, new TextEncoder().encode("b"));
+    asked();
+    await (await it.open({}, FOLDER)).close();
+    expect(asked()).not.toContain("chat_template.json"); // that one counts
   });
 
   it("takes a web page for a file that may be missing, but not for config.json", async () => {
