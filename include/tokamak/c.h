@@ -88,8 +88,7 @@ TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, gpus (each call adds some, as 0,1), split (auto, ranks, layers),
  * threads, context, sequences, cache_tokens, memory, kv, quantize, image_pixels, projector,
  * batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling, has_thread,
- * adapter ([NAME=]FOLDER[=SCALE]; each call adds one); tokamak/model_options.h describes
- * them. */
+ * adapter ([NAME=]FOLDER[=SCALE]; each call adds one); see tokamak/model_options.h. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);
 
