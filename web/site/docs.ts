@@ -3,6 +3,7 @@ import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import MarkdownIt from "markdown-it";
 import type { Plugin } from "vite";
+import { alignByClass } from "./src/aligned_cells.ts";
 import { highlighted } from "./src/highlight.ts";
 
 /** A heading and what stands below it; `src/search.ts` reads them. */
@@ -101,6 +102,7 @@ function renderer(): Markdown {
   const { rules } = markdown.renderer;
   rules["table_open"] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n';
   rules["table_close"] = () => "</table></div>\n";
+  alignByClass(markdown);
   const { fence } = rules;
   rules["fence"] = (...all) => (fence?.(...all) ?? "").replace("<pre>", '<pre tabindex="0">');
   return markdown;

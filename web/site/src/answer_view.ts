@@ -1,6 +1,7 @@
 // An answer as a page shows it: Markdown, its code with a button that copies it, its reasoning folded. While it streams only its last
 // block is laid out anew.
 import MarkdownIt from "markdown-it";
+import { alignByClass } from "./aligned_cells.ts";
 import { h } from "./dom.ts";
 import { highlighted } from "./highlight.ts";
 import { formulaAt, mathOf } from "./tex.ts";
@@ -31,6 +32,7 @@ rules["link_open"] = (tokens, at, options, _env, self) => {
 // Wide tables scroll by themselves.
 rules["table_open"] = () => '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n';
 rules["table_close"] = () => "</table></div>\n";
+alignByClass(markdown);
 
 /** The end of what stays as it is when text is added: after the last empty line that is outside of a block of code. */
 export function settledLength(text: string): number {
