@@ -87,24 +87,6 @@ struct alignas(4 * sizeof(T)) vec4 {
   COMPONENTS(4, i == 0 ? x : i == 1 ? y : i == 2 ? z : w)
 };
 
-// Of f16, pairs are converted, subtracted and multiplied at once.
-template <>
-template <>
-DEVICE vec2<f16>::vec2(vec2<f32> v)
-    : vec2(__builtin_bit_cast(vec2<f16>, f16_pair(v.x, v.y))) {}
-template <>
-template <>
-DEVICE vec4<f16>::vec4(vec4<f32> v)
-    : vec4(__builtin_bit_cast(vec4<f16>, vec2<u32>(f16_pair(v.x, v.y), f16_pair(v.z, v.w)))) {}
-DEVICE vec2<f16> operator-(vec2<f16> a, vec2<f16> b) {
-  return __builtin_bit_cast(
-      vec2<f16>, subtract_pairs(__builtin_bit_cast(u32, a), __builtin_bit_cast(u32, b)));
-}
-DEVICE vec2<f16> operator*(vec2<f16> a, vec2<f16> b) {
-  return __builtin_bit_cast(
-      vec2<f16>, multiply_pairs(__builtin_bit_cast(u32, a), __builtin_bit_cast(u32, b)));
-}
-
 // An operator between vectors, its result a vector of `R`.
 #define BETWEEN_VECTORS(sign, R)                                                               \
   template <class T>                                                                           \
@@ -237,6 +219,21 @@ DEVICE T atomicMax(atomic<T>& to, T value) {
 template <class T, class From>
 DEVICE constexpr T bitcast(From value) {
   return __builtin_bit_cast(T, value);
+}
+
+// Pairs of f16 are converted, subtracted and multiplied at once.
+template <>
+template <>
+DEVICE vec2<f16>::vec2(vec2<f32> v) : vec2(bitcast<vec2<f16>>(f16_pair(v.x, v.y))) {}
+template <>
+template <>
+DEVICE vec4<f16>::vec4(vec4<f32> v)
+    : vec4(bitcast<vec4<f16>>(vec2<u32>(f16_pair(v.x, v.y), f16_pair(v.z, v.w)))) {}
+DEVICE vec2<f16> operator-(vec2<f16> a, vec2<f16> b) {
+  return bitcast<vec2<f16>>(subtract_pairs(bitcast<u32>(a), bitcast<u32>(b)));
+}
+DEVICE vec2<f16> operator*(vec2<f16> a, vec2<f16> b) {
+  return bitcast<vec2<f16>>(multiply_pairs(bitcast<u32>(a), bitcast<u32>(b)));
 }
 
 template <class T>
