@@ -264,16 +264,14 @@ Launch matmul(const Problem& p, const DeviceInfo&) {
 }
 
 /// The tile for as many slots as an expert has of a step, and half as many again: a second tile
-/// reads its weights once more. As measured on an H200 (docs/history/performance.md), up to 80 go
-/// through 64 rows twice rather than through 128 that are half empty.
+/// reads its weights once more. From how many on the large one is faster was measured on an H200
+/// (docs/history/performance.md).
 const MatrixTile& matrix_tile(const Problem& p, const DeviceInfo& device) {
   const ExpertProductSizes s = expert_sizes(p);
   const uint32_t lines = ceil_div(p.max_tokens * s.top_k * 3, s.experts * 2);
-  if (device.backend != BackendKind::kCuda) {
-    return lines <= 2 * kSmallTile.tokens() ? few_tile(lines) : kLargeTile;
-  }
-  if (lines <= kSmallTile.tokens() / 2) return few_tile(lines);
-  return lines <= 80 ? kWideCudaTile : kLargeCudaTile;
+  const bool is_cuda = device.backend == BackendKind::kCuda;
+  if (lines > (is_cuda ? 80 : 2 * kSmallTile.tokens())) return large_tile(device);
+  return is_cuda && lines > kSmallTile.tokens() / 2 ? kWideCudaTile : few_tile(lines);
 }
 
 uint32_t matrix_tokens(const MatrixTile& tile) {
