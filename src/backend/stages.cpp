@@ -36,6 +36,16 @@ DeviceInfo shared_device(std::span<const std::unique_ptr<Backend>> stages) {
   return all;
 }
 
+/// The layers that each stage of a backend has, by its room; of the first ones where there are
+/// fewer layers.
+std::vector<LayerShare> shares_by_room(const Backend& backend, const Plan& plan,
+                                       std::span<const LayerStart> layers) {
+  std::vector<uint64_t> rooms;
+  for (const DeviceMemoryUse& use : backend.memory_use()) rooms.push_back(use.free_bytes);
+  rooms.resize(std::min(rooms.size(), layers.size()));
+  return share_layers(plan, layers, rooms);
+}
+
 /// A stage of a plan, and the program that runs it.
 struct RunningStage {
   Stage cut;
@@ -303,7 +313,7 @@ class StagedBackend : public Backend {
                                            const LoadProgress& progress) override {
     const std::vector<LayerStart> layers = find_layers(plan);
     if (layers.size() == 1) return emptiest().compile(std::move(plan), constants, progress);
-    const std::vector<LayerShare> shares = layer_shares(*this, plan);
+    const std::vector<LayerShare> shares = shares_by_room(*this, plan, layers);
     TOK_TRY(check_rooms(shares));
     std::vector<Stage> cuts = cut_layers(plan, layers, shares);
     uint64_t total = 0, before = 0;
@@ -370,11 +380,7 @@ Result<std::unique_ptr<Backend>> make_stages(std::vector<StageDevice> stages) {
 
 std::vector<LayerShare> layer_shares(const Backend& backend, const Plan& plan) {
   if (backend.stages().empty()) return {};
-  const std::vector<LayerStart> layers = find_layers(plan);
-  std::vector<uint64_t> rooms;
-  for (const DeviceMemoryUse& use : backend.memory_use()) rooms.push_back(use.free_bytes);
-  rooms.resize(std::min(rooms.size(), layers.size()));
-  return share_layers(plan, layers, rooms);
+  return shares_by_room(backend, plan, find_layers(plan));
 }
 
 Result<void> check_layers(const Backend& backend, const Plan& plan) {
