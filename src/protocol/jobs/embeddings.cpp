@@ -73,12 +73,47 @@ Answer<std::vector<std::vector<uint32_t>>> ids_of(const Engine& engine, const Fi
   return all;
 }
 
-constexpr auto kTokensOf = [](const std::vector<uint32_t>& one) { return one.size(); };
+/// A job over texts, as many at a time as a few steps take, each of which gives an item of a list.
+class TextsJob : public Job {
+ protected:
+  TextsJob(Engine& engine, std::vector<std::vector<uint32_t>> ids, EmbedOptions options)
+      : engine_(engine), ids_(std::move(ids)), options_(std::move(options)) {}
 
-class EmbeddingJob final : public Job {
+  /// Appends the items of the next texts.
+  virtual Answer<void> add(std::span<const std::vector<uint32_t>> ids) = 0;
+  /// The answer, whose list is complete.
+  virtual std::string whole() const = 0;
+
+  /// Keeps an item as text at once: JSON of all numbers would take many times their memory.
+  void append(const Json& item) {
+    if (done_ > 0) list_ += ", ";
+    list_ += item.dump();
+    ++done_;
+  }
+
+  Engine& engine_;
+  const std::vector<std::vector<uint32_t>> ids_;
+  EmbedOptions options_;
+  size_t done_ = 0;
+  std::string list_;  // of what is done
+
+ private:
+  Answer<bool> next() override {
+    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_),
+                                   [](const std::vector<uint32_t>& one) { return one.size(); });
+    options_.cancelled = cancelled();
+    TOK_TRY(add(std::span(ids_).subspan(done_, end - done_)));
+    if (done_ < ids_.size()) return true;
+    begin("application/json");
+    write(whole());
+    return false;
+  }
+};
+
+class EmbeddingJob final : public TextsJob {
  public:
   EmbeddingJob(Engine& engine, std::vector<std::vector<uint32_t>> ids, EmbedOptions options)
-      : engine_(engine), ids_(std::move(ids)), options_(std::move(options)) {
+      : TextsJob(engine, std::move(ids), std::move(options)) {
     for (const auto& one : ids_) tokens_ += one.size();
   }
 
@@ -87,33 +122,19 @@ class EmbeddingJob final : public Job {
   std::string model;
 
  private:
-  Answer<bool> next() override {
-    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_), kTokensOf);
-    options_.cancelled = cancelled();
-    TOK_TRY(const auto vectors,
-            answer(engine_.embed(std::span(ids_).subspan(done_, end - done_), options_), "input"));
-    for (const std::vector<float>& vector : vectors) add(vector);
-    if (done_ < ids_.size()) return true;
-    begin("application/json");
-    write(whole());
-    return false;
+  Answer<void> add(std::span<const std::vector<uint32_t>> ids) override {
+    TOK_TRY(const auto vectors, answer(engine_.embed(ids, options_), "input"));
+    for (const std::vector<float>& vector : vectors) append(item_of(vector));
+    return {};
   }
 
-  /// Appends it as text at once: JSON of all numbers would take many times their memory.
-  void add(std::span<const float> vector) {
-    if (done_ > 0) list_ += ", ";
-    if (endpoint != kEmbeddings) {
-      list_ += numbers_json(vector).dump();
-    } else {
-      const Json own = is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector);
-      list_ += Json(Json::Object{
-                        {"object", "embedding"}, {"index", uint64_t(done_)}, {"embedding", own}})
-                   .dump();
-    }
-    ++done_;
+  Json item_of(std::span<const float> vector) const {
+    if (endpoint != kEmbeddings) return numbers_json(vector);
+    const Json own = is_base64 ? Json(numbers_base64(vector)) : numbers_json(vector);
+    return Json::Object{{"object", "embedding"}, {"index", uint64_t(done_)}, {"embedding", own}};
   }
 
-  std::string whole() const {
+  std::string whole() const override {
     const std::string name = Json(model).dump();
     if (endpoint == kOllamaEmbeddings) return fmt::format(R"({{"embedding": {}}})", list_);
     if (endpoint == kOllamaEmbed) {
@@ -125,46 +146,29 @@ class EmbeddingJob final : public Job {
                        list_, name, tokens_, tokens_);
   }
 
-  Engine& engine_;
-  std::vector<std::vector<uint32_t>> ids_;
-  EmbedOptions options_;
   uint64_t tokens_ = 0;  // of all
-  size_t done_ = 0;
-  std::string list_;  // of what is done
 };
 
 /// A list of {index, value} for each text.
-class SparseJob final : public Job {
+class SparseJob final : public TextsJob {
  public:
   SparseJob(Engine& engine, std::vector<std::vector<uint32_t>> ids, EmbedOptions options)
-      : engine_(engine), ids_(std::move(ids)), options_(std::move(options)) {}
+      : TextsJob(engine, std::move(ids), std::move(options)) {}
 
  private:
-  Answer<bool> next() override {
-    const size_t end = end_of_step(ids_, done_, tokens_of_step(engine_), kTokensOf);
-    options_.cancelled = cancelled();
-    TOK_TRY(const auto vectors,
-            answer(engine_.embed_sparse(std::span(ids_).subspan(done_, end - done_), options_),
-                   "inputs"));
+  Answer<void> add(std::span<const std::vector<uint32_t>> ids) override {
+    TOK_TRY(const auto vectors, answer(engine_.embed_sparse(ids, options_), "inputs"));
     for (const SparseVector& vector : vectors) {
       Json::Array own;
       for (const TokenWeight& one : vector) {
         own.push_back(Json::Object{{"index", one.id}, {"value", double(one.weight)}});
       }
-      list_ += (list_.empty() ? "" : ", ") + Json(std::move(own)).dump();
+      append(Json(std::move(own)));
     }
-    done_ = end;
-    if (done_ < ids_.size()) return true;
-    begin("application/json");
-    write(fmt::format("[{}]", list_));
-    return false;
+    return {};
   }
 
-  Engine& engine_;
-  std::vector<std::vector<uint32_t>> ids_;
-  EmbedOptions options_;
-  size_t done_ = 0;
-  std::string list_;  // of what is done
+  std::string whole() const override { return fmt::format("[{}]", list_); }
 };
 
 }  // namespace
