@@ -54,7 +54,7 @@ Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
 }
 
 /// Null where the machine has no device for CUDA, or cannot compile for it: kept kernels may do,
-/// but only who asks for CUDA wants to hear that they do not. What keeps one from being used is a
+/// but that they do not is an error only for who asks for CUDA. What keeps one from being used is a
 /// notice.
 Result<std::unique_ptr<Backend>> open_cuda_where_it_is(const OpenOptions& options) {
   auto backend = open_cuda(options);

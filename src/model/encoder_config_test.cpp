@@ -6,18 +6,19 @@
 namespace tokamak {
 namespace {
 
-std::string error_of(Result<ModelFacts> (*facts)(const ConfigReader&), const std::string& fields,
+std::string error_of(Result<ModelFacts> (*facts)(const ConfigReader&), std::string_view fields,
                      std::string_view more) {
   const Json json = *Json::parse(fmt::format("{{{}{}}}", fields, more));
   const auto read = facts({json, "config.json"});
   return read ? std::string() : read.error().message;
 }
 
+constexpr std::string_view kFields =
+    R"("vocab_size": 8, "hidden_size": 32, "num_hidden_layers": 1,
+       "num_attention_heads": 2, "intermediate_size": 6)";
+
 std::string gte_error(std::string_view more) {
-  return error_of(gte_facts,
-                  R"("vocab_size": 8, "hidden_size": 32, "num_hidden_layers": 1,
-                     "num_attention_heads": 2, "intermediate_size": 6)",
-                  more);
+  return error_of(gte_facts, kFields, more);
 }
 
 TEST(GteConfig, RefusesWhatTheGraphDoesNotHave) {
@@ -36,10 +37,7 @@ TEST(GteConfig, RefusesWhatTheGraphDoesNotHave) {
 }
 
 std::string jina_error(std::string_view more) {
-  return error_of(jina_bert_facts,
-                  R"("vocab_size": 8, "hidden_size": 32, "num_hidden_layers": 1,
-                     "num_attention_heads": 2, "intermediate_size": 6)",
-                  more);
+  return error_of(jina_bert_facts, kFields, more);
 }
 
 TEST(JinaBertConfig, RefusesWhatTheGraphDoesNotHave) {

@@ -81,7 +81,7 @@ export interface OpenOptions {
   wait?: "jspi" | "asyncify";
   /**
    * Whether tabs of this origin that open the same model with the same options have one engine together. The first one runs it; where that tab is
-   * closed another one opens the model again, and texts go on. `sequences` says how many texts are generated side by side. A model of files,
+   * closed another one opens the model again, and texts go on. `sequences` is the number of texts that are generated side by side. A model of files,
    * and a browser without Web Locks, has an engine for each tab.
    */
   share?: boolean;
