@@ -41,7 +41,9 @@ function writeTalking(): void {
   mkdirSync(TALKING, { recursive: true });
   for (const [name, file] of Object.entries(TINY)) copyFileSync(join(DATA, file), join(TALKING, name));
   writeFileSync(join(TALKING, "tokenizer.json"), JSON.stringify(tokenizer));
-  writeFileSync(join(TALKING, "config.json"), JSON.stringify({ ...read<object>("config.json"), eos_token_id: 0 }));
+  // Room for an answer that a slow machine finds still running when it looks: 2,048 tokens take four seconds.
+  const config = { ...read<object>("config.json"), eos_token_id: 0, max_position_embeddings: 32_768 };
+  writeFileSync(join(TALKING, "config.json"), JSON.stringify(config));
 }
 
 /**
