@@ -142,9 +142,10 @@ ValueId TextDecoder::part_of_heads(uint32_t part, ValueId x) {
                     group * c.kv_heads * c.head_dim});
     pieces.push_back({tensor, rows.back()});
   }
+  const std::string own = fmt::format("{}.{}", name, part);
   std::optional<ValueId> bias;
-  if (c.qkv_bias) bias = b.pieces_of_vector(name + ".bias", rows);
-  return b.projection(x, fmt::format("{}.{}", name, part), pieces, bias);
+  if (c.qkv_bias) bias = b.pieces_of_vector(own + ".bias", name + ".bias", rows);
+  return b.projection(x, own, pieces, bias);
 }
 
 TextDecoder::Heads TextDecoder::heads(ValueId x) {

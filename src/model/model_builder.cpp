@@ -272,11 +272,12 @@ ValueId ModelBuilder::table_row(std::string_view name, uint32_t row, uint32_t co
                   Weight{{WeightPart(full, row, 1)}});
 }
 
-ValueId ModelBuilder::pieces_of_vector(const std::string& name, const std::vector<Rows>& pieces) {
+ValueId ModelBuilder::pieces_of_vector(std::string_view name, std::string_view tensor,
+                                       const std::vector<Rows>& pieces) {
   Weight weight{.parts = {}, .order = RowOrder::kConcat};
   uint32_t size = 0;
   for (const Rows& piece : pieces) {
-    weight.parts.emplace_back(full_name(name), piece.first, piece.count);
+    weight.parts.emplace_back(full_name(tensor), piece.first, piece.count);
     stored_vector(weight.parts.back().name, piece.of);
     size += piece.count;
   }

@@ -70,8 +70,10 @@ class ModelBuilder : public GraphBuilder {
   ValueId flat_matrix(std::string_view name, uint32_t rows, uint32_t columns);
   /// A row of a table of floats, as f32 [1, columns].
   ValueId table_row(std::string_view name, uint32_t row, uint32_t columns);
-  /// Pieces of a vector in f32, one after another.
-  ValueId pieces_of_vector(const std::string& name, const std::vector<Rows>& pieces);
+  /// Pieces of a vector in f32, one after another. `name` is the value's alone: constants of one
+  /// name are one.
+  ValueId pieces_of_vector(std::string_view name, std::string_view tensor,
+                           const std::vector<Rows>& pieces);
   /// A vector [size] in f32, times `factor`; `add_one` for norms stored as w - 1.
   ValueId vector(std::string_view name, uint32_t size, bool add_one = false, float factor = 1);
   ValueId vector(std::string_view name, Rows rows);

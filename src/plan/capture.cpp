@@ -69,6 +69,9 @@ class Capture {
           use == BufferUse::kTable || (tensor.state && !tensor.state->has_cells());
       const uint64_t bytes = byte_count(tensor, tokens);
       entry->second = add_buffer(use, is_per_slot ? plan_.slots * bytes : bytes, tensor);
+    } else {
+      // Two contents of one name would silently be the first one.
+      TOK_CHECK(plan_.buffers[uint32_t(entry->second)].tensor.recipe == tensor.recipe);
     }
     if (is_per_row) {
       Buffer& buffer = plan_.buffers[uint32_t(entry->second)];

@@ -75,7 +75,7 @@ struct Block {
     ValueId h = b.projection(clipped(x, module, "input"), p + module, rows);
     h = clipped(h, module, "output");
     const std::string weight = fmt::format("{}self_attn.{}.weight", p, norm_name);
-    h = b.rms_norm(h, b.pieces_of_vector(weight, quarters(0, c.head_dim)), c.eps);
+    h = b.rms_norm(h, b.pieces_of_vector(weight, weight, quarters(0, c.head_dim)), c.eps);
     return b.turned(h, c.head_dim);
   }
 
