@@ -8,6 +8,7 @@
 #include "golden/reference.h"
 #include "invariants/batch_requests.h"
 #include "invariants/wish_file.h"
+#include "report/support/config_fields.h"
 #include "report/support/support_operations.h"
 
 namespace tokamak::invariants {
@@ -135,8 +136,91 @@ TEST_P(AnyRow, HasAPlanOnEveryBackend) {
   }
 }
 
+TEST_P(AnyRow, ReadsEveryFieldOfItsConfigs) {
+  for (const Json& config : configs_of(architecture)) {
+    FieldTrials trials(architecture, config, {});
+    EXPECT_EQ(unread_fields(trials, config), std::vector<std::string>())
+        << "let the architecture read them, or give config_fields.cpp the reason why it need not";
+  }
+}
+
+/// Values that the field may have as well.
+std::vector<Json> others_of(const Json& value) {
+  if (value.is_bool()) return {Json(!value.as_bool())};
+  if (value.is_integer()) {
+    const int64_t n = value.as_integer();
+    return {Json(2 * n), Json(n / 2), Json(n + 1), Json(n + 2)};
+  }
+  if (value.is_number()) return {Json(value.as_number() * 2), Json(value.as_number() / 2)};
+  return {};
+}
+
+struct Undecided {
+  std::string_view architecture;  // the beginning of its name
+  std::string_view path;          // its end
+  std::string_view reason;
+};
+
+/// Fields that are read, and whose other values change nothing in the recorded configs.
+constexpr Undecided kUndecided[] = {
+    {"Cohere2", "sliding_window_pattern", "layer_types decides"},
+    {"", "beta_fast", "rounds to the same dimension of so small a head"},
+    {"FalconH1", "mamba_expand", "mamba_d_ssm decides"},
+    {"GraniteMoeHybrid", "rope_theta", "no layer turns"},
+    {"InternLM2", "rope_scaling.factor", "of positions beyond the context, which ends before them"},
+    {"KaniTTS2", "speaker_emb_dim", "without the tensor of speakers"},
+    {"KaniTTS2", "tie_word_embeddings", "tie_embedding decides"},
+    {"MiniMaxM2", "rotary_dim", "partial_rotary_factor decides"},
+    {"Qwen2", "sliding_window", "max_window_layers leaves no layer"},
+    {"Qwen3", "max_window_layers", "no windows in the config, or fewer layers"},
+    {"Qwen3", "intermediate_size", "every layer has experts"},
+    {"Qwen3_5", "full_attention_interval", "layer_types decides"},
+    {"SmolLM3", "no_rope_layer_interval", "no_rope_layers decides"},
+    {"", "text_config.tie_word_embeddings", "the outer field decides"},
+    {"Qwen", "use_sliding_window", "no window in the config, or fewer layers"},
+};
+
+bool may_be_undecided(std::string_view architecture, std::string_view path) {
+  return std::ranges::any_of(kUndecided, [&](const Undecided& one) {
+    return architecture.starts_with(one.architecture) && path.ends_with(one.path);
+  });
+}
+
+TEST_P(AnyRow, ForgetsNoFieldThatItReads) {
+  std::map<std::string, bool> matters;  // in one of the configs
+  for (const Json& config : configs_of(architecture)) {
+    FieldTrials trials(architecture, config, {});
+    for (const std::string& path : field_paths(config)) {
+      const std::vector<Json> others = others_of(field_at(config, path));
+      if (trials.ignores(path) || others.empty()) continue;
+      bool& known = matters[path];
+      known = known || trials.decides(path, others);
+    }
+  }
+  for (const auto& [path, does] : matters) {
+    EXPECT_TRUE(does || may_be_undecided(architecture.name, path))
+        << path << " is read and forgotten";
+  }
+}
+
 /// Those that give text.
 struct TextRow : Row {};
+
+void leave_out_all_passes(OpenOptions& options) {
+  for (const fuse::Pass& pass : fuse::passes()) {
+    options.disabled_passes.insert(std::string(pass.name));
+  }
+}
+
+TEST_P(TextRow, FusedEqualsUnfusedOnTheCpu) {
+  const auto fused =
+      on_cpu([](OpenOptions& options) { options.disabled_passes = kRoundingPasses; });
+  const auto unfused = on_cpu(leave_out_all_passes);
+  ASSERT_TRUE(fused != nullptr && unfused != nullptr);
+  const std::vector<float> expected = logits_of(*unfused, ids());
+  EXPECT_LE(relative_error(expected, logits_of(*fused, ids())), setups().front().tolerance);
+  EXPECT_GT(relative_error(expected, std::vector<float>(expected.size())), 0.1) << "all zeros";
+}
 
 TEST_P(TextRow, TokenByTokenEqualsAtOnceOnTheCpu) {
   const auto engine =

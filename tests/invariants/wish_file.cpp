@@ -16,17 +16,18 @@ uint32_t seed_of(std::string_view name) {
 }
 
 /// Rows of matrices of about length 1, so that hidden states neither vanish nor grow; vectors near
-/// 1 where they are factors of a norm, else small.
+/// 1 where they are factors, else small.
 std::vector<float> values_of(const TensorInfo& tensor) {
   std::minstd_rand random(seed_of(tensor.name) | 1);
-  const bool is_norm = tensor.shape.size() == 1 && tensor.name.find("norm") != std::string::npos;
+  const bool is_factor =
+      tensor.shape.size() == 1 && (tensor.name.contains("norm") || tensor.name.contains("scal"));
   const bool is_matrix = tensor.shape.size() > 1;
   const double columns = is_matrix ? double(tensor.elements() / tensor.shape[0]) : 0;
   const double reach = is_matrix ? std::sqrt(3 / columns) : 0.1;
   std::vector<float> values(size_t(tensor.elements()));
   for (float& value : values) {
     const double part = 2 * double(random()) / double(std::minstd_rand::max()) - 1;
-    value = float((is_norm ? 1 : 0) + reach * part);
+    value = float((is_factor ? 1 : 0) + reach * part);
   }
   return values;
 }

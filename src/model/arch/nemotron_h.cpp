@@ -85,6 +85,9 @@ Result<Mamba2Config> read_nemotron_h(const ConfigReader& whole) {
                                                       .eps_name = "layer_norm_epsilon",
                                                       .activation_name = "mlp_hidden_act",
                                                       .activation = "relu2"}));
+  if (const std::string own = config.word("mamba_hidden_act", "silu"); own != "silu") {
+    return unsupported("{} is \"{}\", expected silu.", config.path("mamba_hidden_act"), own);
+  }
   c.qkv_bias = c.output_bias = config.flag("attention_bias", false);
   c.mlp_bias = config.flag("mlp_bias", false);
   c.plain_mlp = c.one_part = true;

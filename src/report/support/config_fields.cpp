@@ -126,16 +126,78 @@ constexpr Ignored kIgnored[] = {
     {"vision_use_head", "a head for classes of images"},
 };
 
+struct IgnoredBy {
+  std::string_view architecture;  // the beginning of its name
+  std::string_view name, reason;
+};
+
+constexpr std::string_view kReference = "not read by the reference either";
+constexpr std::string_view kOuter = "of the encoder's own object";
+constexpr std::string_view kOneText = "text alone has one position a token";
+
+constexpr IgnoredBy kIgnoredBy[] = {
+    {"Cohere2", "order_of_interleaved_layers", kReference},
+    {"Cohere2", "position_embedding_type", kReference},
+    {"Cohere2", "rotary_pct", kReference},
+    {"Cohere2", "use_embedding_sharing", kReference},
+    {"Cohere2", "use_gated_activation", kReference},
+    {"Cohere2", "use_parallel_block", kReference},
+    {"Cohere2", "use_parallel_embedding", kReference},
+    {"DeepseekV2", "n_group", "read where topk_method chooses groups"},
+    {"DeepseekV2", "topk_group", "read where topk_method chooses groups"},
+    {"Exaone4", "sliding_window_pattern", "layer_types decides"},
+    {"Gemma2For", "hidden_act", "hidden_activation decides"},
+    {"Gemma4", "moe_intermediate_size", "read where there are experts"},
+    {"Gemma4", "top_k_experts", "read where there are experts"},
+    {"GemmaFor", "hidden_act", "hidden_activation decides"},
+    {"HunYuanDense", "beta_fast", "alpha decides"},
+    {"HunYuanDense", "beta_slow", "alpha decides"},
+    {"HunYuanDense", "factor", "alpha decides"},
+    {"HunYuanDense", "mscale", "alpha decides"},
+    {"HunYuanDense", "mscale_all_dim", "alpha decides"},
+    {"HunYuanDense", "use_qk_norm", kReference},
+    {"KaniTTS2", "intermediate_size", "block_ff_dim decides"},
+    {"Lfm2For", "intermediate_size", "block_ff_dim decides"},
+    {"MiniMaxM2", "scoring_func", kReference},
+    {"MiniMaxM2", "use_routing_bias", kReference},
+    {"ModernBert", "classifier_activation", kClasses},
+    {"ModernBert", "classifier_bias", kClasses},
+    {"ModernBert", "classifier_pooling", kClasses},
+    {"ModernBert", "layer_norm_eps", "norm_eps decides"},
+    {"ModernBert", "position_embedding_type", kReference},
+    {"MoonshineStreaming", "attention_bias", kOuter},
+    {"MoonshineStreaming", "max_position_embeddings", kReference},
+    {"MoonshineStreaming", "num_key_value_heads", kOuter},
+    {"NemotronH", "chunk_size", kLibrary},
+    {"NemotronH", "expand", "heads and their size decide"},
+    {"NemotronH", "n_shared_experts", "moe_shared_expert_intermediate_size decides"},
+    {"NomicBert", "rotary_scaling_factor", "where it stands, the context ends with the training's"},
+    {"Qwen3MoeFor", "max_window_layers", "windows are in every layer"},
+    {"Qwen3NextFor", "use_sliding_window", kReference},
+    {"Qwen3_5", "mrope_interleaved", kOneText},
+    {"Qwen3_5", "mrope_section", kOneText},
+    {"SmolLM3", "layer_types", "windows are refused"},
+    {"SmolLM3", "sliding_window", "windows are refused"},
+};
+
+constexpr const char* kWhere = "config.json";
+
 /// Names may have dots themselves, as those of modules do in quantization_config.
 constexpr char kSeparator = '.';
 
 void add_paths(const Json& object, const std::string& prefix, std::vector<std::string>& out) {
   for (const auto& [name, value] : object.as_object()) {
     out.push_back(prefix + name);
-    if (value.is_object() && ignored_reason(name).empty()) {
+    if (value.is_object() && ignored_reason(name, "").empty()) {
       add_paths(value, prefix + name + kSeparator, out);
     }
   }
+}
+
+Json with_field(const Json& config, std::string_view path, Json value) {
+  Json out = config;
+  const_cast<Json&>(field_at(out, path)) = std::move(value);  // `out` is not constant itself
+  return out;
 }
 
 bool lies_within(std::string_view path, std::string_view object) {
@@ -145,11 +207,15 @@ bool lies_within(std::string_view path, std::string_view object) {
 
 }  // namespace
 
-std::string_view ignored_reason(std::string_view path) {
+std::string_view ignored_reason(std::string_view path, std::string_view architecture) {
   const size_t dot = path.rfind(kSeparator);
   const std::string_view name = dot == path.npos ? path : path.substr(dot + 1);
   const auto found = std::ranges::find(kIgnored, name, &Ignored::name);
-  return found == std::end(kIgnored) ? std::string_view() : found->reason;
+  if (found != std::end(kIgnored)) return found->reason;
+  const auto own = std::ranges::find_if(kIgnoredBy, [&](const IgnoredBy& one) {
+    return one.name == name && architecture.starts_with(one.architecture);
+  });
+  return own == std::end(kIgnoredBy) ? std::string_view() : own->reason;
 }
 
 std::vector<std::string> field_paths(const Json& config) {
@@ -166,33 +232,52 @@ const Json& field_at(const Json& config, std::string_view path) {
   return field_at(*inner, path.substr(dot + 1));
 }
 
-Json with_field(const Json& config, std::string_view path, Json value) {
-  Json out = config;
-  const_cast<Json&>(field_at(out, path)) = std::move(value);  // `out` is not constant itself
-  return out;
+FieldTrials::FieldTrials(const Architecture& architecture, const Json& config,
+                         Wishes::Names promised)
+    : architecture_(architecture), promised_(std::move(promised)) {
+  WishedModel model = wished_model(architecture, ConfigReader(config, kWhere), promised_);
+  refusal_ = std::move(model.error.message);
+  settings_.push_back(
+      {config, facts_text(architecture, ConfigReader(config, kWhere)), std::move(model.text)});
+  for (const std::string& path : field_paths(config)) {
+    const Json& value = field_at(config, path);
+    if (!value.is_bool() || !ignored_reason(path, architecture.name).empty()) continue;
+    Json other = with_field(config, path, Json(!value.as_bool()));
+    std::string facts = facts_text(architecture, ConfigReader(other, kWhere));
+    settings_.push_back({std::move(other), std::move(facts), ""});
+  }
 }
 
-std::vector<std::string> unread_fields(const Architecture& architecture, const Json& config,
-                                       const Wishes::Names& promised) {
-  const std::string where = "config.json";
-  const std::string facts = facts_text(architecture, {config, where});
-  std::string whole;  // made when the facts do not tell
-  const auto is_read = [&](const std::string& path) {
-    // A reader of the field refuses one at least of two values of other kinds.
-    const Json others[] = {Json("?"), Json(Json::Object{{"?", Json("?")}})};
+bool FieldTrials::ignores(std::string_view path) const {
+  return !ignored_reason(path, architecture_.name).empty();
+}
+
+bool FieldTrials::shows(Setting& setting, const Json& changed) const {
+  const ConfigReader reader(changed, kWhere);
+  if (facts_text(architecture_, reader) != setting.facts) return true;
+  if (setting.whole.empty()) {
+    setting.whole =
+        wished_model(architecture_, ConfigReader(setting.config, kWhere), promised_).text;
+  }
+  return wished_model(architecture_, reader, promised_).text != setting.whole;
+}
+
+bool FieldTrials::decides(const std::string& path, std::span<const Json> others) {
+  return std::ranges::any_of(settings_, [&](Setting& setting) {
     return std::ranges::any_of(others, [&](const Json& other) {
-      const Json changed = with_field(config, path, other);
-      const ConfigReader reader(changed, where);
-      if (facts_text(architecture, reader) != facts) return true;
-      if (whole.empty()) whole = wished_model(architecture, {config, where}, promised).text;
-      return wished_model(architecture, reader, promised).text != whole;
+      return shows(setting, with_field(setting.config, path, other));
     });
-  };
+  });
+}
+
+std::vector<std::string> unread_fields(FieldTrials& trials, const Json& config) {
+  // A reader of the field refuses one at least of two values of other kinds.
+  const Json others[] = {Json("?"), Json(Json::Object{{"?", Json("?")}})};
   std::vector<std::string> out;
   for (const std::string& path : field_paths(config)) {
     const auto within = [&](const std::string& object) { return lies_within(path, object); };
-    if (!ignored_reason(path).empty() || std::ranges::any_of(out, within)) continue;
-    if (!is_read(path)) out.push_back(path);
+    if (trials.ignores(path) || std::ranges::any_of(out, within)) continue;
+    if (!trials.decides(path, others)) out.push_back(path);
   }
   return out;
 }

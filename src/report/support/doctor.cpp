@@ -217,7 +217,8 @@ int rank(const DeviceReport& report) {
 
 std::string self_test_text(const DeviceReport& report) {
   const SelfTest& test = report.self_test;
-  if (!report.index) return "this is what the others are compared with";
+  if (!report.index)
+    return "the others are compared with its reference kernels (--backend cpu-reference)";
   std::string text = fmt::format("{} kernels right", test.passed());
   if (test.failed() > 0) text += fmt::format(", {} WRONG", test.failed());
   if (test.skipped() > 0) text += fmt::format(", {} not for this device", test.skipped());

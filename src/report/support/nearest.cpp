@@ -67,8 +67,8 @@ Nearest& best_for(const Json& config, const Wishes::Names& promised, std::vector
   const Json* type = config.find("model_type");
   const auto key = [&](const Nearest& one) {
     const bool is_named = type != nullptr && *type == Json(one.architecture->model_type);
-    return std::tuple(!is_named, !one.config_error.empty(),
-                      unread_fields(*one.architecture, config, promised).size());
+    FieldTrials trials(*one.architecture, config, promised);
+    return std::tuple(!is_named, !one.config_error.empty(), unread_fields(trials, config).size());
   };
   std::vector<decltype(key(equals[0]))> keys;
   for (const Nearest& one : equals) keys.push_back(key(one));

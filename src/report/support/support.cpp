@@ -72,11 +72,13 @@ Chosen add_architecture(const ModelFiles& files, const UnreadTensors& unread,
 
 void add_config(const ModelFiles& files, const Chosen& chosen, std::vector<SupportRow>& rows) {
   if (chosen.architecture == nullptr) return;
-  const std::vector<std::string> forgotten =
-      unread_fields(*chosen.architecture, files.description.config, chosen.promised);
-  const std::string what = forgotten.empty()
-                               ? "every field is read, or of no matter here"
-                               : fmt::format("read by nothing: {}", joined(forgotten));
+  FieldTrials trials(*chosen.architecture, files.description.config, chosen.promised);
+  std::string what = "which fields are read is not known while the config is refused";
+  if (trials.refusal().empty()) {
+    const std::vector<std::string> unread = unread_fields(trials, files.description.config);
+    what = unread.empty() ? "every field is read, or of no matter here"
+                          : fmt::format("read by nothing: {}", joined(unread));
+  }
   rows.push_back({.part = "config", .id = "config", .what = what});
 }
 
