@@ -104,10 +104,12 @@ uint64_t least_pages(const Engine::Compiled& compiled, const OpenOptions& option
   return std::min<uint64_t>(pool.pages, ceil_div(compiled.context, kPageTokens));
 }
 
-/// The way to a model that one GPU has no room for.
-std::string_view more_gpus_text(const DeviceInfo& device) {
+/// Ways to a model that one GPU has no room for.
+std::string other_devices_text(const DeviceInfo& device) {
+  if (device.backend == BackendKind::kCpu) return "";
   const bool may_have_more = device.backend == BackendKind::kCuda && device.ranks < kMaxRanks;
-  return may_have_more ? " More GPUs can share it (gpus, --gpus 0,1)." : "";
+  return fmt::format("{} The processor takes it where the machine has the memory (--backend cpu).",
+                     may_have_more ? " More GPUs can share it (gpus, --gpus 0,1)." : "");
 }
 
 }  // namespace
@@ -125,7 +127,7 @@ CachePool cache_pool(const Plan& plan) {
 Result<std::optional<uint64_t>> memory_limit(const OpenOptions& options, const DeviceInfo& device) {
   const uint64_t free = options.free_memory;
   if (options.memory.empty()) {
-    // The CPU reads weights from files that are mapped, which take no memory that others need.
+    // On the CPU the system decides: how much it can reclaim or swap out is not known.
     const bool is_known = free != 0 && device.backend != BackendKind::kCpu;
     return is_known ? std::optional(share_of(free, kDefaultPercent)) : std::nullopt;
   }
@@ -172,7 +174,7 @@ Result<std::optional<uint32_t>> smaller_cache(const Engine::Compiled& compiled,
       options.cache_tokens != 0 ? least * kPageTokens : compiled.context, tower_text(compiled),
       bytes_text(needed.activations + needed.other), compiled.main.plan.chunk(),
       draft_text(compiled.draft.bytes + least * compiled.draft.page_bytes),
-      limit_text(*limit, options, device), more_gpus_text(device));
+      limit_text(*limit, options, device), other_devices_text(device));
 }
 
 Result<std::optional<OpenCache>> longer_context(const Engine::Compiled& compiled,
@@ -306,7 +308,7 @@ Error does_not_fit(const Engine::Compiled& compiled, const DeviceInfo& device, c
               "floats that are quantized (quantize q8 or q4).{} ({})",
               device.name, bytes_text(needed.constants), bytes_text(needed.states),
               compiled.context, tower_text(compiled), bytes_text(needed.activations + needed.other),
-              compiled.main.plan.chunk(), more_gpus_text(device), why.message)};
+              compiled.main.plan.chunk(), other_devices_text(device), why.message)};
 }
 
 }  // namespace tokamak

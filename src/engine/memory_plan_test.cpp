@@ -47,7 +47,7 @@ TEST_F(MemoryPlan, TheLimitIsASizeOrAShareOfWhatIsFree) {
     return memory_limit(options, device);
   };
   EXPECT_EQ(*limit("", 0), std::nullopt);
-  EXPECT_EQ(*limit("", 100 * kMiB), std::nullopt) << "files are mapped";
+  EXPECT_EQ(*limit("", 100 * kMiB), std::nullopt) << "the system decides";
   EXPECT_EQ(*memory_limit(options, {.backend = BackendKind::kWebGpu, .software = true}), 90 * kMiB);
   EXPECT_EQ(*limit("70%", 100 * kMiB), 70 * kMiB);
   EXPECT_EQ(*limit("6GiB", 0), 6 * 1024 * kMiB);
@@ -160,6 +160,11 @@ TEST_F(MemoryPlan, NotEvenOneContextIsAnErrorWithSizes) {
         "memory allows " + bytes_text(one_context.total() - 1), std::string("--max-memory")}) {
     EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks " << part;
   }
+  EXPECT_EQ(message.find("--backend cpu"), std::string::npos) << "it runs there already";
+  device.backend = BackendKind::kWebGpu;
+  options.memory = "1";
+  EXPECT_NE(error().find("(--backend cpu)"), std::string::npos) << error();
+  device.backend = BackendKind::kCpu;
   options.memory = "90%";
   options.free_memory = one_context.total();
   EXPECT_NE(error().find("90% of the " + bytes_text(one_context.total()) + " that are free"),

@@ -1,7 +1,7 @@
 """The folder for Windows that ./dev package made, under Wine: what it computes is what the program of this system computes.
 
 ./dev check wine runs it: TOKAMAK_PACKAGES has the folder, TOKAMAK_PROGRAM is this system's program, TOKAMAK_SOURCE_DIR the
-sources. TOKAMAK_WINDOWS_DAWN names a webgpu_dawn.dll, where there is one: what runs on it needs Xvfb and a Vulkan driver.
+sources.
 """
 
 import json
