@@ -6,7 +6,8 @@ packages_run="g++ cmake python3 ninja-build pkg-config libfmt-dev
   libhwy-dev libspng-dev libsqlite3-dev libturbojpeg0-dev libwebp-dev libsndfile1-dev libmpg123-dev libsoxr-dev libyaml-dev zlib1g-dev libvulkan1"
 packages_test="libgtest-dev ccache openssl python3-jsonschema"
 packages_check="clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22
-  libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc chromium firefox-esr curl python3-pytest python3-numpy mypy"
+  libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc chromium firefox-esr curl python3-pytest python3-numpy python3-yaml mypy
+  haproxy nginx-light ruby"
 packages_format="clang-format-22"
 packages_package="ccache dpkg-dev openssl patchelf libstdc++-12-pic python3-venv util-linux xz-utils"
 packages_arm64="g++-aarch64-linux-gnu qemu-user-static"
