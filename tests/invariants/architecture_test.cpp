@@ -222,21 +222,37 @@ TEST_P(TextRow, FusedEqualsUnfusedOnTheCpu) {
   EXPECT_GT(relative_error(expected, std::vector<float>(expected.size())), 0.1) << "all zeros";
 }
 
+/// Logits after every token, fed one by one.
+std::vector<float> token_by_token(Engine& engine, const std::vector<uint32_t>& tokens) {
+  std::vector<float> rows;
+  auto session = engine.start();
+  EXPECT_TRUE(session) << session.error().message;
+  for (const uint32_t token : tokens) {
+    if (!session) break;
+    const auto row = session->feed({&token, 1});
+    EXPECT_TRUE(row) << row.error().message;
+    if (!row) break;
+    rows.insert(rows.end(), row->begin(), row->end());
+  }
+  return rows;
+}
+
 TEST_P(TextRow, TokenByTokenEqualsAtOnceOnTheCpu) {
   const auto engine =
       on_cpu([](OpenOptions& options) { options.disabled_passes = kRoundingPasses; });
   ASSERT_NE(engine, nullptr);
-  const std::vector<uint32_t> tokens = ids();
-  const std::vector<float> expected = logits_of(*engine, tokens);
-  std::vector<float> rows;
-  auto session = engine->start();
-  ASSERT_TRUE(session) << session.error().message;
-  for (const uint32_t token : tokens) {
-    const auto row = session->feed({&token, 1});
-    ASSERT_TRUE(row) << row.error().message;
-    rows.insert(rows.end(), row->begin(), row->end());
-  }
-  EXPECT_EQ(rows, expected);
+  EXPECT_EQ(token_by_token(*engine, ids()), logits_of(*engine, ids()));
+}
+
+TEST_P(TextRow, NumberOfThreadsChangesNoBitOnTheCpu) {
+  const auto with = [&](uint32_t threads) {
+    const auto fast = std::ranges::find(setups(), "cpu_fast", &DeviceSetup::name);
+    return load(*fast, [&](OpenOptions& options) { options.threads = threads; });
+  };
+  const auto one = with(1), five = with(5);
+  ASSERT_TRUE(one != nullptr && five != nullptr);
+  EXPECT_EQ(logits_of(*one, ids()), logits_of(*five, ids()));
+  EXPECT_EQ(token_by_token(*one, ids()), token_by_token(*five, ids()));
 }
 
 TEST_P(TextRow, BatchesPrefixesAndPreemptionChangeNothingOnTheCpu) {
