@@ -1,11 +1,13 @@
-// The package as npm packs it, in an empty project of Vite's: the README's ten lines run, from its dev server and built.
+// The package as npm packs it, in an empty project: the README's ten lines run from Vite's dev server, and as Vite, webpack and esbuild build them.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
+import { build as esbuild } from "esbuild";
 import { build, createServer, preview } from "vite";
+import webpack from "webpack";
 import { expect, test } from "./pages.ts";
 import { TALKING } from "./pages_server.ts";
 
@@ -63,6 +65,33 @@ test("the README's example runs as Vite builds it", async ({ context }) => {
   const built = await preview({ ...COMMON, root: folder, preview: ON_LOOPBACK });
   await runs(await context.newPage(), built.httpServer as never);
   await built.close();
+});
+
+/** Gives out what another bundler has written, with the page and the model beside it. */
+async function runsBuilt(page: Page, outDir: string): Promise<void> {
+  cpSync(join(folder, "index.html"), join(folder, outDir, "index.html"));
+  cpSync(TALKING, join(folder, outDir, "model"), { recursive: true });
+  const built = await preview({ ...COMMON, appType: "mpa", root: folder, build: { outDir }, preview: ON_LOOPBACK });
+  await runs(page, built.httpServer as never);
+  await built.close();
+}
+
+test("the README's example runs as webpack builds it", async ({ context }) => {
+  const compiler = webpack({ mode: "production", context: folder, entry: "./main.js", output: { path: join(folder, "webpack"), filename: "main.js" }, performance: false });
+  const stats = await new Promise<webpack.Stats>((resolve, reject) => compiler.run((error, found) => (error ? reject(error) : resolve(found!))));
+  expect(stats.toJson({ all: false, errors: true, warnings: true })).toMatchObject({ errors: [], warnings: [] });
+  await new Promise((resolve) => compiler.close(resolve));
+  await runsBuilt(await context.newPage(), "webpack");
+});
+
+test("the README's example runs as esbuild builds it, with the package's files beside it", async ({ context }) => {
+  const readme = readFileSync(join(WEB, "tokamak-web/README.md"), "utf8");
+  const given = [...readme.matchAll(/`((?:worker|wasm): "\/tokamak-web\/[^`]+)`/g)].map((one) => one[1]);
+  expect(given).toHaveLength(2);
+  const contents = example().replace("backend:", `${given.join(", ")}, backend:`);
+  await esbuild({ stdin: { contents, resolveDir: folder }, bundle: true, format: "esm", target: "es2023", outfile: join(folder, "esbuild/main.js"), logLevel: "error" });
+  cpSync(join(folder, "node_modules/tokamak-web/dist"), join(folder, "esbuild/tokamak-web"), { recursive: true });
+  await runsBuilt(await context.newPage(), "esbuild");
 });
 
 test("one import from another origin runs, and what does not start has its address in the error", async ({ context, server }) => {

@@ -59,6 +59,18 @@ function withoutFiles(): Plugin {
   };
 }
 
+/** Keeps the script that the Worker imports by its address out of bundles: webpack, which bundles Workers, would look for it there. */
+function withoutBundlers(): Plugin {
+  return {
+    name: "without-bundlers",
+    generateBundle: (_options, bundle) => {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === "chunk") chunk.code = chunk.code.replace(/\bawait import\((?=\w+\))/, "$&/* webpackIgnore: true */");
+      }
+    },
+  };
+}
+
 const LIBRARIES: Record<string, LibraryOptions> = {
   worker: { entry: "src/worker.ts", formats: ["iife"], name: "tokamak", fileName: () => "worker.js" },
   sqlite: { entry: "src/sqlite.ts", formats: ["es"], fileName: () => "sqlite.js" },
@@ -72,6 +84,6 @@ export default defineConfig(({ mode }) => ({
     emptyOutDir: !(mode in LIBRARIES),
     lib: LIBRARIES[mode] ?? PAGE,
   },
-  plugins: [addresses(), copyBeside(), withoutFiles()],
+  plugins: [addresses(), copyBeside(), withoutFiles(), withoutBundlers()],
   test: { include: ["test/**/*.test.ts"] },
 }));
