@@ -1,6 +1,6 @@
 // The package as npm packs it, in an empty project: the README's ten lines run from Vite's dev server, and as Vite, webpack and esbuild build them.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +24,14 @@ function example(): string {
   expect(changed.match(/backend: "cpu", wait|maxTokens: 20\b/g)).toHaveLength(2);
   return `${changed}\ndocument.title = \`\${finish} after \${promptTokens}: \${decodeSeconds > 0}\`;\n`;
 }
+
+/** A page that keeps a note and finds it. */
+const NOTES = `import { open } from "tokamak-web";
+import { memory } from "tokamak-web/memory";
+const engine = await open("/model/", { backend: "cpu", pooling: "mean", memory });
+await engine.memory("notes").add("Foxes sleep by day.");
+document.title = (await engine.memory("notes").search("When do foxes sleep?"))[0].text;
+`;
 
 let folder: string;
 test.beforeAll(({ server: _ }) => {
@@ -62,26 +70,34 @@ test("the README's example runs from Vite's development server", async ({ contex
 
 test("the README's example runs as Vite builds it", async ({ context }) => {
   await build({ ...COMMON, root: folder });
+  expect(readdirSync(join(folder, "dist/assets")).filter((name) => name.includes("sqlite")), "SQLite where there is no memory").toEqual([]);
   const built = await preview({ ...COMMON, root: folder, preview: ON_LOOPBACK });
   await runs(await context.newPage(), built.httpServer as never);
   await built.close();
 });
 
 /** Gives out what another bundler has written, with the page and the model beside it. */
-async function runsBuilt(page: Page, outDir: string): Promise<void> {
+async function runsBuilt(page: Page, outDir: string, then?: (address: string) => Promise<void>): Promise<void> {
   cpSync(join(folder, "index.html"), join(folder, outDir, "index.html"));
   cpSync(TALKING, join(folder, outDir, "model"), { recursive: true });
   const built = await preview({ ...COMMON, appType: "mpa", root: folder, build: { outDir }, preview: ON_LOOPBACK });
   await runs(page, built.httpServer as never);
+  await then?.(`http://127.0.0.1:${(built.httpServer.address() as AddressInfo).port}/`);
   await built.close();
 }
 
-test("the README's example runs as webpack builds it", async ({ context }) => {
-  const compiler = webpack({ mode: "production", context: folder, entry: "./main.js", output: { path: join(folder, "webpack"), filename: "main.js" }, performance: false });
+test("the README's example runs as webpack builds it, and a memory", async ({ context }) => {
+  writeFileSync(join(folder, "notes.js"), NOTES);
+  const compiler = webpack({ mode: "production", context: folder, entry: { main: "./main.js", notes: "./notes.js" }, output: { path: join(folder, "webpack") }, performance: false });
   const stats = await new Promise<webpack.Stats>((resolve, reject) => compiler.run((error, found) => (error ? reject(error) : resolve(found!))));
   expect(stats.toJson({ all: false, errors: true, warnings: true })).toMatchObject({ errors: [], warnings: [] });
   await new Promise((resolve) => compiler.close(resolve));
-  await runsBuilt(await context.newPage(), "webpack");
+  writeFileSync(join(folder, "webpack/notes.html"), '<!doctype html><script type="module" src="./notes.js"></script>');
+  const page = await context.newPage();
+  await runsBuilt(page, "webpack", async (address) => {
+    await page.goto(`${address}notes.html`);
+    await expect(page).toHaveTitle("Foxes sleep by day.");
+  });
 });
 
 test("the README's example runs as esbuild builds it, with the package's files beside it", async ({ context }) => {

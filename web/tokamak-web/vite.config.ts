@@ -75,7 +75,7 @@ const LIBRARIES: Record<string, LibraryOptions> = {
   worker: { entry: "src/worker.ts", formats: ["iife"], name: "tokamak", fileName: () => "worker.js" },
   sqlite: { entry: "src/sqlite.ts", formats: ["es"], fileName: () => "sqlite.js" },
 };
-const PAGE: LibraryOptions = { entry: { index: "src/index.ts", openai: "src/openai.ts" }, formats: ["es"] };
+const PAGE: LibraryOptions = { entry: { index: "src/index.ts", memory: "src/memory.ts", openai: "src/openai.ts" }, formats: ["es"] };
 
 export default defineConfig(({ mode }) => ({
   build: {
