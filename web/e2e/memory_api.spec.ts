@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import type { Recalled, SearchOptions } from "tokamak-web";
+import type { Recalled, SearchOptions } from "tokamak-web/memory";
 import { expect, test } from "./pages.ts";
 import { DATA } from "./pages_server.ts";
 
@@ -48,7 +48,8 @@ test("what a native program has exported is found as it finds it, and what is ad
   const page = await blank(await context.newPage(), server.address);
   const found = await page.evaluate(async ({ address, notes, recorded }) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
-    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: true, cache: "none" });
+    const { memory: files } = (await import(`${address}package/memory.js`)) as typeof import("tokamak-web/memory");
+    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: files, cache: "none" });
     const imported = engine.memory("imported");
     const first = await imported.import(new Blob([notes]));
     const again = await imported.import(new Blob([notes]));
@@ -90,7 +91,8 @@ test("two tabs take turns, and no byte of what is forgotten stays in the browser
   const add = (page: Page, name: string) =>
     page.evaluate(async ({ address, name }) => {
       const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
-      const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: true, cache: "none" });
+      const { memory: files } = (await import(`${address}package/memory.js`)) as typeof import("tokamak-web/memory");
+      const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: files, cache: "none" });
       const memory = engine.memory();
       for (let i = 0; i < 3; i += 1) await memory.add(`Note ${i} of ${name}: the walrus whistles.`, { source: `${name}${i}` });
       await engine.close();
@@ -99,6 +101,7 @@ test("two tabs take turns, and no byte of what is forgotten stays in the browser
   const [page] = pages;
   const found = await page!.evaluate(async (address) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+    const { memory: files } = (await import(`${address}package/memory.js`)) as typeof import("tokamak-web/memory");
     const count = async (word: string) => {
       const bytes = new TextEncoder().encode(word);
       const folder = async (at: FileSystemDirectoryHandle): Promise<number> => {
@@ -114,7 +117,7 @@ test("two tabs take turns, and no byte of what is forgotten stays in the browser
       };
       return folder(await (await navigator.storage.getDirectory()).getDirectoryHandle("tokamak"));
     };
-    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: true, cache: "none" });
+    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: files, cache: "none" });
     const memory = engine.memory();
     const { documents } = await memory.list();
     const before = await count("walrus");
@@ -141,7 +144,8 @@ test("a memory that the browser has no room for is told so, and keeps what it ha
   const found = await page.evaluate(async ({ address, notes, large }) => {
     const { limit } = globalThis as unknown as { limit(bytes?: number): Promise<void> };
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
-    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: true, cache: "none" });
+    const { memory: files } = (await import(`${address}package/memory.js`)) as typeof import("tokamak-web/memory");
+    const engine = await open(`${address}models/storyteller/`, { backend: "cpu", pooling: "mean", memory: files, cache: "none" });
     const memory = engine.memory("full");
     await memory.import(new Blob([notes]));
     const { usage = 0 } = await navigator.storage.estimate();
@@ -164,11 +168,13 @@ test("errors say what to do, and another model makes the vectors again (asyncify
   const page = await blank(await context.newPage(), server.address);
   const found = await page.evaluate(async ({ address, notes }) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+    const { memory: files } = (await import(`${address}package/memory.js`)) as typeof import("tokamak-web/memory");
     const openIt = (options: object) => open(`${address}models/storyteller/`, { backend: "cpu", cache: "none", wait: "asyncify", ...options });
     const told = (promise: Promise<unknown>) => promise.then(() => null, ({ code, message }: { code: string; message: string }) => [code, message]);
     const without = await openIt({ pooling: "mean" });
-    const texts = await openIt({ memory: true });
+    const texts = await openIt({ memory: files });
     const errors = [
+      await told(openIt({ memory: true })),
       await told(without.memory().list()),
       await told(texts.memory().search("x")),
       await told(texts.memory().forget({})),
@@ -179,7 +185,7 @@ test("errors say what to do, and another model makes the vectors again (asyncify
     const quoted = await without.quote([{ id: 1, chunk: 1, score: 1, source: "a", title: "", text: "One. Two.", start: 0, stop: 9 }]);
     await without.close();
     await texts.close();
-    const other = await openIt({ memory: true, pooling: "last" });
+    const other = await openIt({ memory: files, pooling: "last" });
     const memory = other.memory("rebuilt");
     await memory.import(new Blob([notes]));
     errors.push(await told(memory.search("foxes")));
@@ -191,7 +197,8 @@ test("errors say what to do, and another model makes the vectors again (asyncify
     return { errors, quoted: quoted.context, seen, best: hits[0]?.source, pooling: list.pooling, ids: list.documents.map(({ id }) => id) };
   }, given(server));
   expect(found.errors).toEqual([
-    ["usage", expect.stringContaining("without `memory: true`")],
+    ["usage", expect.stringContaining('import { memory } from "tokamak-web/memory"')],
+    ["usage", expect.stringContaining("without `memory`")],
     ["unsupported", expect.stringContaining("storyteller writes texts.")],
     ["usage", expect.stringContaining("What to forget")],
     ["invalid-input", expect.stringContaining("line 1")],

@@ -1,11 +1,13 @@
-// The package as npm packs it, in an empty project of Vite's: the README's ten lines run, from its dev server and built.
+// The package as npm packs it, in an empty project: the README's ten lines run from Vite's dev server, and as Vite, webpack and esbuild build them.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
+import { build as esbuild } from "esbuild";
 import { build, createServer, preview } from "vite";
+import webpack from "webpack";
 import { expect, test } from "./pages.ts";
 import { TALKING } from "./pages_server.ts";
 
@@ -22,6 +24,14 @@ function example(): string {
   expect(changed.match(/backend: "cpu", wait|maxTokens: 20\b/g)).toHaveLength(2);
   return `${changed}\ndocument.title = \`\${finish} after \${promptTokens}: \${decodeSeconds > 0}\`;\n`;
 }
+
+/** A page that keeps a note and finds it. */
+const NOTES = `import { open } from "tokamak-web";
+import { memory } from "tokamak-web/memory";
+const engine = await open("/model/", { backend: "cpu", pooling: "mean", memory });
+await engine.memory("notes").add("Foxes sleep by day.");
+document.title = (await engine.memory("notes").search("When do foxes sleep?"))[0].text;
+`;
 
 let folder: string;
 test.beforeAll(({ server: _ }) => {
@@ -60,9 +70,44 @@ test("the README's example runs from Vite's development server", async ({ contex
 
 test("the README's example runs as Vite builds it", async ({ context }) => {
   await build({ ...COMMON, root: folder });
+  expect(readdirSync(join(folder, "dist/assets")).filter((name) => name.includes("sqlite")), "SQLite where there is no memory").toEqual([]);
   const built = await preview({ ...COMMON, root: folder, preview: ON_LOOPBACK });
   await runs(await context.newPage(), built.httpServer as never);
   await built.close();
+});
+
+/** Gives out what another bundler has written, with the page and the model beside it. */
+async function runsBuilt(page: Page, outDir: string, then?: (address: string) => Promise<void>): Promise<void> {
+  cpSync(join(folder, "index.html"), join(folder, outDir, "index.html"));
+  cpSync(TALKING, join(folder, outDir, "model"), { recursive: true });
+  const built = await preview({ ...COMMON, appType: "mpa", root: folder, build: { outDir }, preview: ON_LOOPBACK });
+  await runs(page, built.httpServer as never);
+  await then?.(`http://127.0.0.1:${(built.httpServer.address() as AddressInfo).port}/`);
+  await built.close();
+}
+
+test("the README's example runs as webpack builds it, and a memory", async ({ context }) => {
+  writeFileSync(join(folder, "notes.js"), NOTES);
+  const compiler = webpack({ mode: "production", context: folder, entry: { main: "./main.js", notes: "./notes.js" }, output: { path: join(folder, "webpack") }, performance: false });
+  const stats = await new Promise<webpack.Stats>((resolve, reject) => compiler.run((error, found) => (error ? reject(error) : resolve(found!))));
+  expect(stats.toJson({ all: false, errors: true, warnings: true })).toMatchObject({ errors: [], warnings: [] });
+  await new Promise((resolve) => compiler.close(resolve));
+  writeFileSync(join(folder, "webpack/notes.html"), '<!doctype html><script type="module" src="./notes.js"></script>');
+  const page = await context.newPage();
+  await runsBuilt(page, "webpack", async (address) => {
+    await page.goto(`${address}notes.html`);
+    await expect(page).toHaveTitle("Foxes sleep by day.");
+  });
+});
+
+test("the README's example runs as esbuild builds it, with the package's files beside it", async ({ context }) => {
+  const readme = readFileSync(join(WEB, "tokamak-web/README.md"), "utf8");
+  const given = [...readme.matchAll(/`((?:worker|wasm): "\/tokamak-web\/[^`]+)`/g)].map((one) => one[1]);
+  expect(given).toHaveLength(2);
+  const contents = example().replace("backend:", `${given.join(", ")}, backend:`);
+  await esbuild({ stdin: { contents, resolveDir: folder }, bundle: true, format: "esm", target: "es2023", outfile: join(folder, "esbuild/main.js"), logLevel: "error" });
+  cpSync(join(folder, "node_modules/tokamak-web/dist"), join(folder, "esbuild/tokamak-web"), { recursive: true });
+  await runsBuilt(await context.newPage(), "esbuild");
 });
 
 test("one import from another origin runs, and what does not start has its address in the error", async ({ context, server }) => {

@@ -76,8 +76,14 @@ test("the first page writes a story, and its address replays it", async ({ conte
   await expect(status).toHaveText("24 tokens, seed 7. The same tokens as in the link, bit for bit.");
   expect(await page.locator("#story-text").textContent()).toBe(story);
   await checkLooks(page, "landing");
-  await page.goto(page.url().replace(/k=\w+/, "k=abc"));
-  await expect(status).toContainText("Other tokens than in the link");
+  const address = page.url();
+  expect(new URLSearchParams(new URL(address).hash.slice(1)).get("m")).toBe("storyteller");
+  await page.goto(address.replace(/k=\w+/, "k=abc"));
+  await expect(status).toContainText("Other tokens than in the link. Model and device are the same.");
+  await page.goto(address.replace(/d=[^&]+/, "d=Elsewhere").replace(/k=\w+/, "k=abc"));
+  await expect(status).toContainText("It was written on Elsewhere, and this is the processor");
+  await page.goto(address.replace(/([#&])t=[^&]+&/, "$1").replace("s=7", "s=7&t=0"));
+  await expect(status).toContainText("Other tokens than in the link. Model and device are the same.");
 });
 
 test("without a GPU a page is on the processor and says why, or one click away from it", async ({ context, server }) => {

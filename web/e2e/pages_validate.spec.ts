@@ -68,6 +68,7 @@ test("a kernel that computes wrongly is red", async ({ open }) => {
   expect(await squares.evaluateAll((all) => all.map(({ className }) => className))).toEqual(["is-right", "is-wrong", "is-skipped"]);
   await page.getByText("All kernels").press("Enter");
   await expect(page.getByRole("group", { name: "All kernels" })).toContainText("needs shader-f16");
+  await expect(page.getByRole("link", { name: "linear.wgsl.f16" })).toHaveAttribute("href", "./kernels.html#linear.wgsl.f16");
   await checkLooks(page, "validate-kernels");
 });
 

@@ -108,6 +108,29 @@ test("a page that looks at a model reads its headers, and the chat then opens it
   await expect(page.locator("#model-status")).toContainText("tiny:");
 });
 
+test("an answer leads to the timeline, a plan to its kernels, and those to the check", async ({ context, server }) => {
+  const page = await context.newPage();
+  const { errors, workers } = watched(page);
+  const follow = async (name: string, file: string) => {
+    await page.getByRole("link", { name, exact: true }).click();
+    await expect(page).toHaveURL(new RegExp(`/${file}\\.html`));
+  };
+  await page.goto(`${server.address}chat.html?cpu&selfTest=0&model=${server.address}talking/`);
+  await page.locator("#message").fill("Hello");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("link", { name: "Where the time goes" })).toBeVisible();
+  const opened = workers();
+  await follow("Where the time goes", "timeline");
+  await expect(page.locator("#engine .place")).toHaveText("on the processor");
+  expect(workers()).toBe(opened);
+  await page.goto(`${server.address}inspect.html?selfTest=0&model=${server.address}talking/#plan`);
+  await follow("See each with its text", "kernels");
+  await page.getByLabel("Device").selectOption({ label: "no features: every WebGPU device" });
+  await follow("Test the kernels against the processor", "validate");
+  await expect(page.getByRole("button", { name: "Test every kernel" })).toBeVisible();
+  expect(errors).toEqual([]);
+});
+
 test("the first page's story, the chat and what comes between have one engine", async ({ context, server }) => {
   const page = await context.newPage();
   const { errors, workers } = watched(page);

@@ -59,11 +59,23 @@ function withoutFiles(): Plugin {
   };
 }
 
+/** Keeps the script that the Worker imports by its address out of bundles: webpack, which bundles Workers, would look for it there. */
+function withoutBundlers(): Plugin {
+  return {
+    name: "without-bundlers",
+    generateBundle: (_options, bundle) => {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === "chunk") chunk.code = chunk.code.replace(/\bawait import\((?=\w+\))/, "$&/* webpackIgnore: true */");
+      }
+    },
+  };
+}
+
 const LIBRARIES: Record<string, LibraryOptions> = {
   worker: { entry: "src/worker.ts", formats: ["iife"], name: "tokamak", fileName: () => "worker.js" },
   sqlite: { entry: "src/sqlite.ts", formats: ["es"], fileName: () => "sqlite.js" },
 };
-const PAGE: LibraryOptions = { entry: { index: "src/index.ts", openai: "src/openai.ts" }, formats: ["es"] };
+const PAGE: LibraryOptions = { entry: { index: "src/index.ts", memory: "src/memory.ts", openai: "src/openai.ts" }, formats: ["es"] };
 
 export default defineConfig(({ mode }) => ({
   build: {
@@ -72,6 +84,6 @@ export default defineConfig(({ mode }) => ({
     emptyOutDir: !(mode in LIBRARIES),
     lib: LIBRARIES[mode] ?? PAGE,
   },
-  plugins: [addresses(), copyBeside(), withoutFiles()],
+  plugins: [addresses(), copyBeside(), withoutFiles(), withoutBundlers()],
   test: { include: ["test/**/*.test.ts"] },
 }));

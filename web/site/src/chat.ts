@@ -203,7 +203,7 @@ async function stream(run: Run, turn: Turn, conversation: Conversation, view: An
   }
   const result = await run.result;
   if (result.finish !== "cancelled" && result.finish !== "length") delete turn.unfinished;
-  speed.textContent = resultText(result, (first - started) / 1000);
+  speed.replaceChildren(resultText(result, (first - started) / 1000), " ", h("a", { href: "./timeline.html" }, "Where the time goes"));
   spoken.textContent = turn.content.slice(said);
   return { ...recorded, ids: result.ids, depth: result.promptTokens };
 }

@@ -1,5 +1,6 @@
 // The switch "Memory" of a chat: what the memory knows of a message stands before it, quoted, with its sources in sight.
-import { type Engine, type Recalled, open } from "tokamak-web";
+import { type Engine, open } from "tokamak-web";
+import type { Recalled } from "tokamak-web/memory";
 import { h } from "./dom.ts";
 import { sourceOf } from "./asked.ts";
 import { memoryModel, withMemory } from "./remembering.ts";

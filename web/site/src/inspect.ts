@@ -15,21 +15,21 @@ const FORMS: Record<Form, string> = { table: "Table", text: "Text that parses ba
 const ALL: Form[] = ["table", "text", "dot", "json"];
 const PLAIN: Form[] = ["table", "json"];
 
-const VIEWS: { view: View; title: string; about: string; forms: Form[] }[] = [
+const VIEWS: { view: View; title: string; about: string; forms: Form[]; more?: { href: string; title: string } }[] = [
   { view: "summary", title: "Summary", about: "Sizes, files, what was fused, memory.", forms: PLAIN },
   { view: "graph", title: "Graph", about: "Operations as the architecture writes them.", forms: ALL },
   { view: "fused", title: "Fused", about: "Operations after the fusion passes.", forms: ALL },
-  { view: "plan", title: "Plan", about: "The kernels that run, in order, and why no others.", forms: ALL },
+  { view: "plan", title: "Plan", about: "The kernels that run, in order, and why no others.", forms: ALL, more: { href: "./kernels.html", title: "See each with its text" } },
   { view: "weights", title: "Weights", about: "Tensors of the checkpoint and where they go.", forms: PLAIN },
   { view: "memory", title: "Memory", about: "What it takes on this device.", forms: PLAIN },
   { view: "support", title: "Support", about: "What of it runs, where, and why not the rest.", forms: PLAIN },
 ];
 
 /** One of the views, read when it is first looked at. */
-function viewTab({ view, title, about, forms }: (typeof VIEWS)[number], engine: Look): Tab {
+function viewTab({ view, title, about, forms, more }: (typeof VIEWS)[number], engine: Look): Tab {
   const form = h("select", { "aria-label": `Form of the ${title.toLowerCase()}` }, ...forms.map((one) => h("option", { value: one }, FORMS[one])));
   const text: Finder = finder(title, {}, form);
-  const panel = h("section", {}, h("p", { class: "hint" }, about), text.element);
+  const panel = h("section", {}, h("p", { class: "hint" }, about, more && " ", more && h("a", { href: more.href }, more.title)), text.element);
   const known = new Map<string, string>();
   async function show(): Promise<void> {
     const wanted = form.value as Form;

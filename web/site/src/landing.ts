@@ -5,7 +5,7 @@ import { highlighted } from "./highlight.ts";
 import type { Plan } from "./kernels/data.ts";
 import { figure } from "./numbers.ts";
 import { placeOf } from "./opening.ts";
-import { type Story, linkOf, markOf, storyOf } from "./replay_link.ts";
+import { type Story, linkOf, markOf, reasonOf, storyOf } from "./replay_link.ts";
 import { exampleOf, makeRunnable } from "./run_example.ts";
 import { showError } from "./shell.ts";
 import { joinEngine, startModel } from "./site_model.ts";
@@ -68,7 +68,8 @@ async function write(story: Story): Promise<void> {
 async function writeStory(story: Story): Promise<void> {
   if (!engine) return;
   run?.cancel();
-  const own = engine.generate(story.prompt, { maxTokens: story.tokens ?? TOKENS, seed: story.seed });
+  const temperature = story.temperature ?? engine.defaults.temperature;
+  const own = engine.generate(story.prompt, { maxTokens: story.tokens ?? TOKENS, seed: story.seed, ...(temperature !== undefined && { temperature }) });
   run = own;
   const isOwn = () => run === own;
   text.textContent = story.prompt;
@@ -95,16 +96,18 @@ async function writeStory(story: Story): Promise<void> {
     while (strip.childElementCount > BARS) strip.firstElementChild?.remove();
     if (times.length > 1) headline.replaceChildren(h("strong", {}, `${figure(((tokens - counted) * 1000) / (now - began))} tokens a second`), ` on ${placeOf(engine.adapter)}, and nothing leaves the tab.`);
   }
-  if (isOwn()) ended(await own.result, story);
+  if (isOwn()) ended(engine, await own.result, { ...story, ...(temperature !== undefined && { temperature }) });
 }
 
-function ended(result: Generation, story: Story): void {
+function ended({ model, adapter, store }: Engine, result: Generation, story: Story): void {
   stop.hidden = true;
   another.hidden = link.hidden = false;
   const mark = markOf(result.ids);
-  const same = story.mark === undefined ? "" : story.mark === mark ? " The same tokens as in the link, bit for bit." : " Other tokens than in the link: it was written by another version of the engine, or on a device that rounds differently.";
+  const writer = { model: model.name, device: placeOf(adapter) };
+  const differs = () => ` Other tokens than in the link. ${reasonOf(story, { ...writer, tabs: store.getSnapshot().tabs })}`;
+  const same = story.mark === undefined ? "" : story.mark === mark ? " The same tokens as in the link, bit for bit." : differs();
   status.textContent = `${result.tokens} tokens, seed ${result.seed}.${same}`;
-  if (text.isConnected) history.replaceState(null, "", linkOf({ prompt: story.prompt, seed: result.seed, tokens: result.tokens, mark }));
+  if (text.isConnected) history.replaceState(null, "", linkOf({ ...story, ...writer, seed: result.seed, tokens: result.tokens, mark }));
 }
 
 // Who saves data is asked before 18 MB are fetched.

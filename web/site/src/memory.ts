@@ -1,5 +1,6 @@
 // The page of the memory: notes and files that are kept in this browser, found again by a question, listed and forgotten.
-import { type DocumentMemory, type Engine, type Hit, type MemoryDocument, open } from "tokamak-web";
+import { type Engine, open } from "tokamak-web";
+import type { DocumentMemory, Hit, MemoryDocument } from "tokamak-web/memory";
 import { byId, copyButton, downloadFile, h } from "./dom.ts";
 import { bytes } from "./numbers.ts";
 import { BUILTIN } from "./asked.ts";

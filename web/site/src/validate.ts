@@ -120,7 +120,7 @@ function drawKernels({ kernels, seconds: time }: SelfTestReport): void {
   const right = kernels.length - wrong.length - skipped.length;
   const text = `${right} right, ${wrong.length} wrong, ${skipped.length} not for this device, in ${seconds(time)}.`;
   const row = ({ kernel, cases, failure, skipped: why }: KernelTest) => [
-    h("code", {}, kernel),
+    h("a", { href: `./kernels.html#${kernel}` }, h("code", {}, kernel)),
     failure || why ? "" : cases,
     failure ? h("span", { class: "wrong" }, `✗ ${failure}`) : why ? h("span", { class: "faint" }, why) : h("span", { class: "right" }, "✓ right"),
   ];

@@ -4,7 +4,7 @@ import { settledLength } from "../src/answer_view.ts";
 import { partsOf } from "../src/reasoning.ts";
 import { highlighted } from "../src/highlight.ts";
 import { commonLength, modelOf } from "../src/same_model.ts";
-import { linkOf, markOf, storyOf } from "../src/replay_link.ts";
+import { linkOf, markOf, reasonOf, storyOf } from "../src/replay_link.ts";
 
 test.each([
   ["An answer.", "", "An answer.", false],
@@ -26,9 +26,22 @@ test("what stays of a text that grows ends at an empty line, and never within co
 test("a story's address has its prompt, seed and mark; anything else is no story", () => {
   const story = { prompt: "Once & again,", seed: 7, tokens: 160, mark: markOf([1, 2, 65_536]) };
   expect(storyOf(linkOf(story))).toEqual(story);
+  const whole = { ...story, model: "storyteller", device: "the processor", temperature: 0 };
+  expect(storyOf(linkOf(whole))).toEqual(whole);
+  for (const t of ["x", "-1", "9", ""]) expect(storyOf(`#p=Once&s=7&t=${t}`)).toEqual({ prompt: "Once", seed: 7 });
   expect(markOf([1, 2])).not.toBe(markOf([2, 1]));
   for (const hash of ["", "#p=Once", "#s=7", "#p=Once&s=-1", "#p=Once&s=x"]) expect(storyOf(hash)).toBeNull();
   expect(storyOf("#p=Once&s=7&n=1000000")).toEqual({ prompt: "Once", seed: 7, tokens: 1000 });
+});
+
+test("a story with other tokens has the reason that can be told", () => {
+  const here = { model: "storyteller", device: "the processor", tabs: 1 };
+  const reason = (link: object, tabs = 1) => reasonOf({ prompt: "Once", seed: 7, ...link }, { ...here, tabs });
+  expect(reason({ model: "other", device: "a GPU" }, 2)).toBe("other wrote it, and the model here is storyteller.");
+  expect(reason({ model: "storyteller", device: "a GPU" }, 2)).toMatch(/^It was written on a GPU, and this is the processor/);
+  expect(reason({ model: "storyteller", device: "the processor" }, 2)).toMatch(/^2 tabs share the model/);
+  expect(reason({ model: "storyteller", device: "the processor" })).toMatch(/^Model and device are the same\. .*another version/);
+  expect(reason({})).toMatch(/^The link does not name its model and its device\. .*another version/);
 });
 
 test("builds of the same model are told from other models", () => {

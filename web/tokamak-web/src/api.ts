@@ -8,7 +8,6 @@ import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from 
 import type { TalkLoop, TalkLoopOptions } from "./talk_api.ts";
 
 export type * from "./facts.ts";
-export type * from "./memory_api.ts";
 export type * from "./report_api.ts";
 export type * from "./retrieval_api.ts";
 export type * from "./sound_api.ts";
@@ -36,6 +35,12 @@ export interface Progress {
   bytesPerSecond?: number;
 }
 
+/** SQLite, which memories are kept by: its script and its module. */
+export interface MemoryFiles {
+  script: URL | string;
+  wasm: URL | string;
+}
+
 export interface OpenOptions {
   /**
    * `auto`, unless given: the GPU where there is one, else the processor (`cpu`), with a notice. `webgpu` takes a software driver as
@@ -55,8 +60,8 @@ export interface OpenOptions {
   codec?: Source;
   /** How large images are read, where the model sees: larger ones are made smaller. 0: text only. 1 unless given. */
   megapixels?: number;
-  /** Whether `memory` shall be there, which takes the whole module. */
-  memory?: boolean;
+  /** Has `engine.memory` there, which takes the whole module: `memory` of `tokamak-web/memory`, or where its files lie. */
+  memory?: MemoryFiles;
   /** Tokens of a prompt that are read at a time. */
   chunk?: number;
   cache?: "opfs" | "none";

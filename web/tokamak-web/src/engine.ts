@@ -3,7 +3,6 @@ import type {
   Adapter,
   BenchOptions,
   BenchReport,
-  DocumentMemory,
   Doing,
   EmbedOptions,
   Engine,
@@ -11,7 +10,6 @@ import type {
   EngineState,
   Exchange,
   GenerateOptions,
-  Hit,
   InspectOptions,
   KernelCatalogue,
   KernelPlace,
@@ -20,9 +18,7 @@ import type {
   LongOptions,
   Message,
   ModelFacts,
-  QuoteOptions,
   Ranked,
-  Recalled,
   RerankOptions,
   SelfTestReport,
   Sound,
@@ -39,12 +35,13 @@ import type { Connection } from "./connection.ts";
 import { listened, said, transcribed } from "./engine_sound.ts";
 import { TokamakError } from "./errors.ts";
 import { openExchange } from "./exchange.ts";
-import { type Ask, WorkerMemory } from "./memory.ts";
+import type { DocumentMemory, Hit, QuoteOptions, Recalled } from "./memory_api.ts";
 import type { Call, Ending } from "./protocol.ts";
 import { ReplayedText } from "./replay.ts";
 import { RunUnderWay } from "./run.ts";
 import { samplesOf } from "./sound.ts";
 import { Store } from "./store.ts";
+import { type Ask, WorkerMemory } from "./worker_memory.ts";
 
 /** The answer of the Worker's `open`. */
 export interface Facts {

@@ -1,5 +1,5 @@
 // Language models in a browser tab: `open` starts a Worker with the engine and opens a model in it.
-import type { Check, Engine, Look, LookOptions, OpenOptions } from "./api.ts";
+import type { Check, Engine, Look, LookOptions, MemoryFiles, OpenOptions } from "./api.ts";
 import { Connection, type Opening } from "./connection.ts";
 import { type Facts, WorkerEngine } from "./engine.ts";
 import { TokamakError, isMoved } from "./errors.ts";
@@ -24,8 +24,6 @@ declare const TOKAMAK_WASM_URL: URL;
 declare const TOKAMAK_WASM_TWIN_URL: URL;
 declare const TOKAMAK_WHOLE_URL: URL;
 declare const TOKAMAK_WHOLE_TWIN_URL: URL;
-declare const TOKAMAK_SQLITE_URL: URL;
-declare const TOKAMAK_SQLITE_WASM_URL: URL;
 /** A hash of the built script. */
 declare const TOKAMAK_BUILD: string;
 
@@ -48,21 +46,23 @@ const STOPS_MS = 600_000;
 
 const NO_TIMES = { total: 0, compile: 0, upload: 0, test: 0 };
 
-/** The modules and SQLite: beside the package, or where the page has them. */
-function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole" | "twins" | "sqlite" | "sqliteWasm"> {
+/** The modules: beside the package, or where the page has them. */
+function modules(wasm: OpenOptions["wasm"]): Pick<PostedOptions, "wasm" | "whole" | "twins"> {
   if (wasm === undefined) {
     const [own, whole] = [absolute(TOKAMAK_WASM_URL), absolute(TOKAMAK_WHOLE_URL)];
-    return {
-      wasm: own,
-      whole,
-      twins: { [own]: absolute(TOKAMAK_WASM_TWIN_URL), [whole]: absolute(TOKAMAK_WHOLE_TWIN_URL) },
-      sqlite: absolute(TOKAMAK_SQLITE_URL),
-      sqliteWasm: absolute(TOKAMAK_SQLITE_WASM_URL),
-    };
+    return { wasm: own, whole, twins: { [own]: absolute(TOKAMAK_WASM_TWIN_URL), [whole]: absolute(TOKAMAK_WHOLE_TWIN_URL) } };
   }
   const own = absolute(wasm);
-  const beside = (name: string) => new URL(name, own).href;
-  return { wasm: own, whole: own.replace(/\.wasm(?=$|[?#])/, "_whole.wasm"), sqlite: beside("sqlite.js"), sqliteWasm: beside("sqlite3.wasm") };
+  return { wasm: own, whole: own.replace(/\.wasm(?=$|[?#])/, "_whole.wasm") };
+}
+
+/** The addresses of SQLite's files. */
+function filesOf(memory: MemoryFiles): { script: string; wasm: string } {
+  const { script, wasm } = memory ?? {};
+  if (script === undefined || wasm === undefined) {
+    throw new TokamakError("usage", `The option memory is ${String(memory)}; it takes what "tokamak-web/memory" exports: import { memory } from "tokamak-web/memory".`);
+  }
+  return { script: absolute(script), wasm: absolute(wasm) };
 }
 
 interface Start {
@@ -74,8 +74,13 @@ interface Start {
 
 function start(kind: OpenCall["kind"], source: Source, options: LookOptions, share?: Share): Start {
   checkNames(options);
-  const { signal, worker, wasm, codec, share: _share, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
-  const values: PostedOptions = { ...rest, ...modules(wasm), ...(codec !== undefined && { codec: posted(codec) }) };
+  const { signal, worker, wasm, codec, memory, share: _share, onProgress, onNotice, onCheck: _, onEvict, ...rest } = options;
+  const values: PostedOptions = {
+    ...rest,
+    ...modules(wasm),
+    ...(codec !== undefined && { codec: posted(codec) }),
+    ...(memory !== undefined && { memory: filesOf(memory) }),
+  };
   const opening: Opening = {
     call: { kind, source: posted(source), options: values },
     part: (part) => {

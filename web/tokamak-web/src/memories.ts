@@ -18,7 +18,7 @@ const POOL = {
 /** Beside the stores: journals and what SQLite puts aside. */
 const SPARE_FILES = 4;
 
-export type Places = Pick<PostedOptions, "sqlite" | "sqliteWasm">;
+export type Places = NonNullable<PostedOptions["memory"]>;
 export type UseStores = <T>(sql: Sql, places: Places, signal: AbortSignal, use: () => Promise<T>) => Promise<T>;
 
 /** Stores of this browser's files; `load` is called once. */
@@ -84,7 +84,10 @@ export class Memories {
     this.#lines.push(text, "\n");
   }
 
-  run(module: SessionModule, places: Places, { verb, values, file }: MemoryCall, signal: AbortSignal): Promise<unknown> {
+  run(module: SessionModule, places: Places | undefined, { verb, values, file }: MemoryCall, signal: AbortSignal): Promise<unknown> {
+    if (!places) {
+      throw new TokamakError("usage", 'The model was opened without `memory`. Open it with what "tokamak-web/memory" exports: open(source, { memory }).');
+    }
     return this.#stores(module.sql, places, signal, async () => {
       if (file) return this.#import(module, values, file, signal);
       this.#lines = [];

@@ -35,6 +35,6 @@ function given(module: SessionModule, file: ModelFile) {
 }
 
 /** The values that they take of the options. */
-export function openValues({ wasm, whole, twins, sqlite, sqliteWasm, memory, codec, alter, wait, cache, token, endpoint, ...values }: PostedOptions) {
+export function openValues({ wasm, whole, twins, memory, codec, alter, wait, cache, token, endpoint, ...values }: PostedOptions) {
   return values;
 }

@@ -7,7 +7,7 @@ import type { PostedSource, StoredModel } from "./models/types.ts";
 /** The options of `open` that can be posted. */
 export type PostedOptions = Omit<
   LookOptions,
-  "signal" | "worker" | "wasm" | "codec" | "share" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
+  "signal" | "worker" | "wasm" | "codec" | "memory" | "share" | "onProgress" | "onNotice" | "onCheck" | "onEvict"
 > & {
   codec?: PostedSource;
   wasm: string;
@@ -15,9 +15,8 @@ export type PostedOptions = Omit<
   whole: string;
   /** The URL of each module's twin for browsers without JSPI; NAME.asyncify.wasm beside NAME.wasm where it is not among them. */
   twins?: Record<string, string>;
-  /** SQLite's script and its module, for memories. */
-  sqlite: string;
-  sqliteWasm: string;
+  /** The addresses of SQLite's script and its module, for memories. */
+  memory?: { script: string; wasm: string };
 };
 
 export interface OpenCall {

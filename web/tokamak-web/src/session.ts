@@ -96,7 +96,7 @@ export class Session {
       case "listen":
         return this.#sounds.listen(this.#model.module, call, asker);
       case "memory":
-        return this.#telling("memory", asker, ({ module, options }) => this.#memories.run(module, options, call, signal));
+        return this.#telling("memory", asker, ({ module, options }) => this.#memories.run(module, options.memory, call, signal));
       case "openai":
         return this.#exchange(call, asker, signal);
     }

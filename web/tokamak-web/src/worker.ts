@@ -32,9 +32,9 @@ async function start({ wasm, twins, wait, alter, event, play, device, tell }: St
 }
 
 /** A script of its own, for those who have memories. */
-const stores = storesOf(async ({ sqlite, sqliteWasm }) => {
-  const { load } = (await import(/* @vite-ignore */ sqlite)) as typeof import("./sqlite.ts");
-  return load(sqliteWasm);
+const stores = storesOf(async ({ script, wasm }) => {
+  const { load } = (await import(/* @vite-ignore */ script)) as typeof import("./sqlite.ts");
+  return load(wasm);
 });
 
 const session = new Session({ post: (message) => scope.postMessage(message), start, resolve, stores });

@@ -175,7 +175,7 @@ export function moduleOver(
 export const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The call that opens a fake model. */
-export const OPENING: Opening = { call: { kind: "open", source: "/m/", options: { wasm: WASM, whole: "", sqlite: "", sqliteWasm: "" } }, part: () => {} };
+export const OPENING: Opening = { call: { kind: "open", source: "/m/", options: { wasm: WASM, whole: "" } }, part: () => {} };
 
 /** Texts of the tokens `token(seed, index)`, one a step. `stopAt`: before that step the module traps. */
 export function writer(token: (seed: number, index: number) => number, stopAt = Infinity): Verbs {

@@ -15,7 +15,7 @@ const SILENT = { exchange: unused, transcribe: unused, speak: unused };
 function fetchOver(verbs: Verbs) {
   const { connection, ...others } = connected(verbs);
   // A session takes requests once a model is open.
-  const ready = connection.send({ kind: "open", source: "/m/", options: { wasm: "x", whole: "", sqlite: "", sqliteWasm: "" } }).result;
+  const ready = connection.send({ kind: "open", source: "/m/", options: { wasm: "x", whole: "" } }).result;
   const exchange: Parameters<typeof openaiFetch>[0]["exchange"] = async (request, { signal } = {}) => {
     await ready;
     return openExchange(connection, request, signal);

@@ -68,6 +68,7 @@ export function kernelDetail(engine: Look, catalogue: Catalogue): KernelDetail {
       h("h2", { class: "mono" }, kernel.name),
       h("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     ];
+    if (catalogue.plan.backend === "webgpu") parts.push(h("p", {}, h("a", { href: "./validate.html" }, "Test the kernels against the processor")));
     if (launches.length > 0) {
       const reasons = h("div");
       const places = h("select", { id: "kernel-place" }, ...launches.map((place, index) => h("option", { value: index }, placeTitle(place, catalogue.plan))));

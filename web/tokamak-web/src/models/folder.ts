@@ -5,8 +5,11 @@ import type { RemoteFileInfo } from "./download.ts";
 import type { Description } from "./hub.ts";
 import { get, getBytes, type Network, NetworkError, pieces, type Request, retry } from "./http.ts";
 
-const TEXTS = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-  "added_tokens.json"];
+const TEXTS = ["generation_config.json", "tokenizer.json"];
+const TOKENIZER = "tokenizer_config.json";
+/** The files that the engine reads where tokenizer_config.json does not have what they have. */
+const LEGACY = ["special_tokens_map.json", "added_tokens.json"];
+const ADDED_TOKENS = '"added_tokens_decoder"';
 /** The files of models that see or hear, whose config.json speaks of it in one of these words. */
 const PROCESSORS = ["preprocessor_config.json", "processor_config.json"];
 /** The template of a chat, and the file in which processors have it. */
@@ -64,12 +67,18 @@ export function titleOf(url: URL): string {
 export async function describeFolder(folder: URL, network: Network, signal: AbortSignal): Promise<Description> {
   const find = (name: string, isOptional: boolean) => probe(network, inFolder(folder, name).href, name, signal, isOptional);
   // A file that is not there is a red line in the browser's console: only what is likely is asked for.
-  const [config, weights, template, ...texts] = await Promise.all([find("config.json", false), find(WEIGHTS, true), find(TEMPLATE, true),
-    ...TEXTS.map((name) => find(name, true))]);
-  const says = new TextDecoder().decode(await getBytes(network, { url: config!.url, what: "config.json", signal }, MOST_CONFIG_BYTES));
-  const [index, ...processors] = await Promise.all([weights ? undefined : find(INDEX, true),
-    ...(SENSES.test(says) ? [...PROCESSORS, ...(template ? [] : [PROCESSOR_TEMPLATE])] : []).map((name) => find(name, true))]);
-  const files = [config, template, ...texts, ...processors];
+  const [config, weights, template, tokenizer, ...texts] = await Promise.all([find("config.json", false), find(WEIGHTS, true),
+    find(TEMPLATE, true), find(TOKENIZER, true), ...TEXTS.map((name) => find(name, true))]);
+  const textOf = async ({ url, name }: RemoteFileInfo) =>
+    new TextDecoder().decode(await getBytes(network, { url, what: name, signal }, MOST_CONFIG_BYTES));
+  const isRead = tokenizer && tokenizer.size <= MOST_CONFIG_BYTES;
+  const [says, tokens] = await Promise.all([textOf(config!), isRead ? textOf(tokenizer) : ""]);
+  const further = [
+    ...(SENSES.test(says) ? [...PROCESSORS, ...(template ? [] : [PROCESSOR_TEMPLATE])] : []),
+    ...(tokens.includes(ADDED_TOKENS) ? [] : LEGACY),
+  ];
+  const [index, ...others] = await Promise.all([weights ? undefined : find(INDEX, true), ...further.map((name) => find(name, true))]);
+  const files = [config, template, tokenizer, ...texts, ...others];
   if (weights) {
     files.push(weights);
   } else if (index) {

@@ -188,6 +188,23 @@ describe("a model at an address", () => {
     expect(asked()).not.toContain("chat_template.json"); // that one counts
   });
 
+  it("is asked for the tokens of old tokenizers where its tokenizer_config.json has none", async () => {
+    const it = folder();
+    const open = async (tokenizer: string) => {
+      it.server.put(`${FOLDER}tokenizer_config.json`, new TextEncoder().encode(tokenizer), { etag: `"${tokenizer.length}"` });
+      it.server.requests.splice(0);
+      const model = await it.open({}, FOLDER);
+      await model.close();
+      const asked = it.server.requests.map(({ url }) => url.split("/").at(-1)!).filter((name) => /^(special_tokens_map|added_tokens)/.test(name));
+      return { asked: [...new Set(asked)].sort(), has: model.files.map(({ name }) => name).includes("added_tokens.json") };
+    };
+    const legacy = ["added_tokens.json", "special_tokens_map.json"];
+    expect(await open('{"eos_token": "<eos>"}')).toEqual({ asked: legacy, has: false });
+    it.server.put(`${FOLDER}added_tokens.json`, new TextEncoder().encode('{"<u>": 1}'));
+    expect(await open('{"eos_token": "</s>"}')).toEqual({ asked: legacy, has: true });
+    expect(await open('{"added_tokens_decoder": {}}')).toEqual({ asked: [], has: false });
+  });
+
   it("takes a web page for a file that may be missing, but not for config.json", async () => {
     const it = folder();
     const page = () => new Response("<html>", { headers: { "Content-Type": "text/html; charset=utf-8" } });
