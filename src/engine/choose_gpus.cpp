@@ -12,8 +12,12 @@ constexpr double kLeft = 0.1;
 
 }  // namespace
 
+bool leave_room(double weights, double room) {
+  return weights <= (1 - kLeft) * room;
+}
+
 std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
-                               std::span<const CudaDeviceEntry> devices) {
+                               std::span<const CudaDeviceEntry> devices, const RanksFit& fit) {
   if (weights <= room || first >= devices.size()) return {};
   std::vector<uint32_t> chosen = {first};
   for (uint32_t i = 0; i < devices.size() && chosen.size() < kMaxRanks; ++i) {
@@ -21,7 +25,8 @@ std::vector<uint32_t> gpus_for(uint64_t weights, uint64_t room, uint32_t first,
                           devices[i].place.bytes == devices[first].place.bytes;
     if (i == first || !is_alike) continue;
     chosen.push_back(i);
-    if (double(weights) <= (1 - kLeft) * double(room) * double(chosen.size())) return chosen;
+    if (!leave_room(double(weights), double(room) * double(chosen.size()))) continue;
+    if (fit(uint32_t(chosen.size()))) return chosen;
   }
   return {};
 }
@@ -41,7 +46,7 @@ std::vector<uint32_t> layer_gpus_for(uint64_t weights, uint64_t room, uint32_t f
     if (chosen.size() == kMaxRanks) break;
     chosen.push_back(i);
     all += double(room) * double(bytes(i)) / double(bytes(first));
-    if (double(weights) <= (1 - kLeft) * all) return chosen;
+    if (leave_room(double(weights), all)) return chosen;
   }
   return {};
 }

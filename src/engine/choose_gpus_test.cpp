@@ -16,22 +16,45 @@ CudaDeviceEntry device(const char* name, uint64_t bytes) {
 
 using Numbers = std::vector<uint32_t>;
 
+/// The answer of a model of which all is cut.
+bool all_fit(uint32_t) {
+  return true;
+}
+
 TEST(ChooseGpus, TakesTheFewestThatHaveRoom) {
   const std::vector<CudaDeviceEntry> devices(4, device("H200", 100));
-  EXPECT_EQ(gpus_for(90, 90, 0, devices), Numbers());
-  EXPECT_EQ(gpus_for(91, 90, 0, devices), Numbers({0, 1}));
-  EXPECT_EQ(gpus_for(162, 90, 2, devices), Numbers({2, 0}));
-  EXPECT_EQ(gpus_for(163, 90, 0, devices), Numbers({0, 1, 2})) << "a tenth is for caches";
-  EXPECT_EQ(gpus_for(324, 90, 0, devices), Numbers({0, 1, 2, 3}));
-  EXPECT_EQ(gpus_for(325, 90, 0, devices), Numbers()) << "all have no room";
+  EXPECT_EQ(gpus_for(90, 90, 0, devices, all_fit), Numbers());
+  EXPECT_EQ(gpus_for(91, 90, 0, devices, all_fit), Numbers({0, 1}));
+  EXPECT_EQ(gpus_for(162, 90, 2, devices, all_fit), Numbers({2, 0}));
+  EXPECT_EQ(gpus_for(163, 90, 0, devices, all_fit), Numbers({0, 1, 2})) << "a tenth is for caches";
+  EXPECT_EQ(gpus_for(324, 90, 0, devices, all_fit), Numbers({0, 1, 2, 3}));
+  EXPECT_EQ(gpus_for(325, 90, 0, devices, all_fit), Numbers()) << "all have no room";
+}
+
+/// A table of tokens, towers and norms are whole on every rank.
+TEST(ChooseGpus, TakesMoreWhereThePartOfARankHasNoRoom) {
+  const std::vector<CudaDeviceEntry> devices(4, device("H200", 100));
+  constexpr uint32_t kWhole = 40, kCut = 120, kRoom = 90;
+  Numbers asked;
+  const auto fit = [&](uint32_t ranks) {
+    asked.push_back(ranks);
+    return leave_room(kWhole + kCut / ranks, kRoom);
+  };
+  EXPECT_EQ(gpus_for(kWhole + kCut, kRoom, 0, devices, fit), Numbers({0, 1, 2}));
+  EXPECT_EQ(asked, Numbers({2, 3}));
+  asked.clear();
+  EXPECT_EQ(gpus_for(200, kRoom, 0, devices, fit), Numbers({0, 1, 2}));
+  EXPECT_EQ(asked, Numbers({3})) << "two have no room for the weights, however they are cut";
+  const auto none = [](uint32_t) { return false; };
+  EXPECT_EQ(gpus_for(100, kRoom, 0, devices, none), Numbers());
 }
 
 TEST(ChooseGpus, TakesOnlyDevicesThatAreAlike) {
   const std::vector<CudaDeviceEntry> devices = {device("A", 100), device("B", 100), device("A", 80),
                                                 device("A", 100)};
-  EXPECT_EQ(gpus_for(120, 90, 0, devices), Numbers({0, 3}));
-  EXPECT_EQ(gpus_for(120, 90, 1, devices), Numbers());
-  EXPECT_EQ(gpus_for(120, 90, 4, devices), Numbers()) << "there is no such device";
+  EXPECT_EQ(gpus_for(120, 90, 0, devices, all_fit), Numbers({0, 3}));
+  EXPECT_EQ(gpus_for(120, 90, 1, devices, all_fit), Numbers());
+  EXPECT_EQ(gpus_for(120, 90, 4, devices, all_fit), Numbers()) << "there is no such device";
 }
 
 TEST(ChooseGpus, TakesTheLargestWhereEachHasLayers) {

@@ -278,12 +278,27 @@ uint64_t weight_bytes(const TensorFile& tensors, const std::string& quantize) {
   return bytes;
 }
 
-/// The devices with room for weights that one has no room for: ranks where they can be, else
+/// Whether the plan of that many ranks of a device has room on each, with nothing in the host's
+/// memory.
+bool ranks_fit(const ModelFiles& files, DeviceInfo device, uint32_t ranks, uint64_t room,
+               OpenOptions options) {
+  device.ranks = ranks;
+  options.notice = nullptr;  // for the plan that will run
+  const auto compiled = Engine::compile(files, device, options);
+  if (!compiled) return false;
+  const Footprint sum = footprint(compiled->main.plan);
+  return sum.on_host == 0 &&
+         leave_room(double(sum.constants + tower_bytes(*compiled)), double(room));
+}
+
+/// The devices with room for weights that `device` has no room for: ranks where they can be, else
 /// layers. Then `options` name them. Null: there are none.
-Result<std::unique_ptr<Backend>> open_more(uint64_t needed, uint64_t room, OpenOptions& options) {
+Result<std::unique_ptr<Backend>> open_more(const ModelFiles& files, const DeviceInfo& device,
+                                           uint64_t needed, uint64_t room, OpenOptions& options) {
   TOK_TRY(const std::vector<CudaDeviceEntry> devices, list_cuda_devices());
+  const auto fit = [&](uint32_t ranks) { return ranks_fit(files, device, ranks, room, options); };
   OpenOptions own = options;
-  if (options.split != "layers") own.gpus = gpus_for(needed, room, 0, devices);
+  if (options.split != "layers") own.gpus = gpus_for(needed, room, 0, devices, fit);
   if (options.split == "auto") {
     own.split = !own.gpus.empty() && check_cuda_links(own.gpus) ? "ranks" : "layers";
   }
@@ -307,16 +322,17 @@ Result<std::unique_ptr<Backend>> open_more(uint64_t needed, uint64_t room, OpenO
 /// Opens the backend that the options name; where they name no device, and a CUDA device has no
 /// room for the weights, as many of those as have. Sets their free_memory, where it is not given,
 /// and makes a limit for each device one for all that have layers.
-Result<std::unique_ptr<Backend>> open_with_room(const TensorFile& tensors, OpenOptions& options) {
+Result<std::unique_ptr<Backend>> open_with_room(const ModelFiles& files, OpenOptions& options) {
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(options));
   const bool is_given = options.free_memory != 0;
   if (!is_given) options.free_memory = free_memory(*backend);
   const bool is_open = !options.device && options.gpus.empty();
   if (backend->device().backend == BackendKind::kCuda && is_open) {
     TOK_TRY(const std::optional<uint64_t> room, memory_limit(options, backend->device()));
-    const uint64_t needed = weight_bytes(tensors, options.quantize);
+    const uint64_t needed = weight_bytes(files.tensors, options.quantize);
     if (room && needed > *room) {
-      TOK_TRY(std::unique_ptr<Backend> together, open_more(needed, *room, options));
+      TOK_TRY(std::unique_ptr<Backend> together,
+              open_more(files, backend->device(), needed, *room, options));
       if (together != nullptr) {
         backend = std::move(together);
         if (!is_given) options.free_memory = free_memory(*backend);
@@ -342,7 +358,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
   const auto notice = [&](const std::string& text) {
     if (options.notice) options.notice(text);
   };
-  TOK_TRY(std::unique_ptr<Backend> backend, open_with_room(files.tensors, own));
+  TOK_TRY(std::unique_ptr<Backend> backend, open_with_room(files, own));
   std::string problem;
   if (backend->device().backend != BackendKind::kCpu) problem = cache_problem();
   if (!problem.empty())

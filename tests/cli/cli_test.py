@@ -479,6 +479,24 @@ class Gguf(Cli):
         self.assertEqual((cut["ranks"], cut["attentions"], cut["whole"], cut["logits"]), (2, 2, 0, True))
         self.assertLess(cut["weight_share"], 0.85)
 
+    def test_inspect_counts_the_memory_of_each_rank(self):
+        model = os.path.join(program.DATA, "models", "llama_mlx4_g64")
+        cpu = ("inspect", model, "--memory", "--backend", "cpu-reference")
+        two = (*cpu, "--gpus", "0,1")
+        self.assertTrue(self.ok(*two).out.startswith("Of each of the 2 devices:\n"))
+        self.assertNotIn("Of each", self.ok(*cpu).out)
+        self.assertNotIn("ranks", json.loads(self.ok(*cpu, "--json").out))
+        self.assertEqual(json.loads(self.ok(*two, "--json").out)["ranks"], 2)
+
+    def test_gpus_auto_is_what_no_option_is(self):
+        model = os.path.join(program.DATA, "models", "llama_mlx4_g64")
+        cpu = ("inspect", model, "--memory", "--backend", "cpu-reference")
+        self.assertEqual(self.ok(*cpu, "--gpus", "auto", "--split", "layers").out, self.ok(*cpu).out)
+        self.refused(2, '--gpus is "auto,1", expected numbers of devices or auto alone', *cpu, "--gpus", "auto,1")
+        self.refused(2, "expected a whole number from 0 to 65535 or auto", *cpu, "--gpus", "all")
+        self.refused(2, "--device chooses one GPU and --gpus auto as many as the model needs",
+                     "inspect", model, "--gpus", "auto", "--device", "0")
+
     def test_inspect_lists_the_layers_of_each_device(self):
         model = os.path.join(program.DATA, "models", "gemma3_hub")
         two = ("--backend", "cpu-reference", "--gpus", "0,1", "--split", "layers")

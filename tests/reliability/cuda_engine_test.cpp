@@ -146,6 +146,18 @@ TEST_F(CudaEngine, IsOfTwoRanksWhereOneDeviceHasNoRoom) {
       << notices;
 }
 
+/// Two have room for 417 KiB, but not for the table of tokens that each has whole.
+TEST_F(CudaEngine, IsOfThreeRanksWhereTwoHaveNoRoomForWhatIsWhole) {
+  ::setenv(kEmulatedDevices, "3", 1);
+  OpenOptions options{.model = model_folder("llama_untied"), .backend = "cuda", .context = 64};
+  options.memory = "295KiB";
+  options.chunk = 16;
+  options.self_test = false;
+  const auto engine = Engine::open(options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_EQ((*engine)->device().ranks, 3u);
+}
+
 /// In front of the test that loses the second device: the emulator keeps its memory then.
 TEST_F(CudaEngine, NamesTheLayersThatADeviceHasNoRoomFor) {
   ::setenv(kEmulatedDevices, "2", 1);

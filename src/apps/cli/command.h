@@ -98,7 +98,7 @@ class ModelFlags {
 
   App* command_ = nullptr;
   OpenOptions options_;
-  std::vector<std::string> models_, adapters_;
+  std::vector<std::string> models_, adapters_, gpus_;
   std::string repo_, adapter_, second_backend_, second_kv_, second_quantize_;
   int device_ = -1;
   std::vector<std::string> disabled_, forced_;

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "apps/cli/command.h"
+#include "apps/cli/line/number_of.h"
 #include "engine/lora_files.h"
 #include "report/inspect/kernel_trace.h"
 
@@ -12,6 +13,22 @@ constexpr const char* kModelOptions = "Model options";
 constexpr const char* kDeviceOptions = "Device options";
 /// How notes about a software driver begin (engine/native.cpp).
 constexpr std::string_view kNoGpu = "No GPU found";
+
+constexpr std::string_view kAutoGpus = "auto";
+
+/// The numbers of devices of --gpus; none for "auto". REQUIRES: each is a number or "auto".
+Result<std::vector<uint32_t>> gpus_named(std::span<const std::string> words) {
+  std::vector<uint32_t> numbers;
+  for (const std::string& word : words) {
+    if (word != kAutoGpus) {
+      numbers.push_back(number_of<uint32_t>(word).value_or(0));
+    } else if (words.size() > 1) {
+      return fail(ErrorCode::kUsage, "--gpus is \"{}\", expected numbers of devices or auto alone.",
+                  fmt::join(words, ","));
+    }
+  }
+  return numbers;
+}
 
 /// Reads "op=variant" and "op=variant,op=variant"; gives nothing for others, and says why.
 std::optional<ForcedVariants> parse_forced(const std::string& flag, std::string& mistake) {
@@ -187,13 +204,17 @@ void ModelFlags::add_device_options(App& command) {
   Option* const gpus =
       command
           .add_option(
-              "--gpus", options_.gpus,
+              "--gpus", gpus_,
               "run the model on these CUDA devices together, each with a part of its weights, as "
               "0,1: for models too large for one, and to answer sooner; with --backend webgpu on "
-              "those of WebGPU")
+              "those of WebGPU; auto, as without it: on as many of CUDA as its weights need")
           ->type_name("N,N...")
           ->delimiter(',')
-          ->check(in_range(0, 65535))
+          ->check([](const std::string& text) -> std::string {
+            const bool is_number = in_range(0, 65535)(text).text.empty();
+            if (is_number || text == kAutoGpus) return "";
+            return not_expected(text, "a whole number from 0 to 65535 or auto");
+          })
           ->group(kDeviceOptions);
   command
       .add_option("--split", options_.split,
@@ -285,6 +306,12 @@ Result<OpenOptions> ModelFlags::options_of_any_model() const {
   OpenOptions options = options_;
   options.model = model();
   if (device_ >= 0) options.device = uint32_t(device_);
+  TOK_TRY(options.gpus, gpus_named(gpus_));
+  if (!gpus_.empty() && options.gpus.empty() && options.device) {
+    return fail(ErrorCode::kUsage,
+                "--device chooses one GPU and --gpus auto as many as the model needs; expected one "
+                "of the two.");
+  }
   options.use_f16 = !no_f16_;
   options.use_subgroups = !no_subgroups_;
   options.use_matrix = !no_matrix_;

@@ -272,7 +272,9 @@ std::string memory_table(const Plan& plan) {
     ++buffers;
     pooled += buffer.bytes;
   }
-  std::string out = rows_table(plan).text() + "\n";
+  std::string out =
+      plan.ranks == 1 ? "" : fmt::format("Of each of the {} devices:\n\n", plan.ranks);
+  out += rows_table(plan).text() + "\n";
   if (const Table kept = kept_table(plan); kept.rows() > 0) {
     out +=
         fmt::format("{}for {} sequence{}\n\n", kept.text(), plan.slots, plan.slots == 1 ? "" : "s");
@@ -294,6 +296,7 @@ std::string memory_table(const Plan& plan) {
 
 Json memory_json(const Plan& plan) {
   Json out;
+  if (plan.ranks > 1) out.set("ranks", plan.ranks);  // the figures are those of each
   out.set("memory", rows_table(plan).json()).set("kept", kept_table(plan).json());
   Json::Array phases;
   for (const Phase& phase : plan.phases) {
