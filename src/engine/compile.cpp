@@ -62,9 +62,11 @@ Result<VisionTower> vision_tower(const Architecture& architecture, const ModelFi
                                                  {.pixels = options.image_pixels,
                                                   .kv_dtype = kv_dtype,
                                                   .processor = processor ? &*processor : nullptr}));
-  if (tower.sees_whole_images && build.chunk < tower.max_rows()) {
-    return fail(ErrorCode::kUsage, "chunk is {}, but images of this model take {} tokens at once.",
-                build.chunk, tower.max_rows());
+  const bool grows = options.chunk == 0 && !build.all_logits;
+  const uint32_t most = grows ? build.context : build.chunk;
+  if (tower.sees_whole_images && most < tower.max_rows()) {
+    return fail(ErrorCode::kUsage, "{} is {}, but images of this model take {} tokens at once.",
+                grows ? "context" : "chunk", most, tower.max_rows());
   }
   return tower;
 }
@@ -159,7 +161,10 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
   TOK_TRY(BuildOptions build, describe(out, *architecture, files, device, options));
   TOK_TRY(
       add_tower(out, vision_tower(*architecture, files, device, options, build), device, options));
-  if (out.vision) build.image_rows = out.vision->max_image_rows();
+  if (out.vision) {
+    build.image_rows = out.vision->max_image_rows();
+    if (out.vision->sees_whole_images) build.chunk = std::max(build.chunk, out.vision->max_rows());
+  }
   const std::optional<Json>& quantize_config = description.quantize_config;
   TOK_TRY(build.quantization,
           read_quantization(config, files.tensors, quantize_config ? &*quantize_config : nullptr));

@@ -1,5 +1,5 @@
-// The fields that the towers of Idefics 3, Mistral 3 and LLaVA read, of config.json and of the
-// processor.
+// The fields that the towers of Idefics 3, Mistral 3, LLaVA and Gemma 4 read, of config.json and of
+// the processor.
 #include <gtest/gtest.h>
 
 #include "formats/wishes.h"
@@ -34,6 +34,15 @@ std::string llava(const std::string& fields) {
         "vision_config": {{"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
         "intermediate_size": 6, "image_size": 64, "patch_size": 8}}{}}})",
       kText, fields);
+}
+
+std::string gemma4(uint32_t positions) {
+  return fmt::format(
+      R"({{"architectures": ["Gemma4ForConditionalGeneration"], "image_token_id": 7,
+        "text_config": {}, "vision_config": {{"hidden_size": 8, "num_attention_heads": 2,
+        "num_hidden_layers": 1, "intermediate_size": 6, "head_dim": 4, "patch_size": 8,
+        "position_embedding_size": {}}}}})",
+      kText, positions);
 }
 
 Result<VisionTower> tower_of(const std::string& text, const std::string& processor = "{}") {
@@ -98,6 +107,20 @@ TEST(CutVision, KeepsImagesWithinThoseThatTheTowerWasTrainedOn) {
   EXPECT_EQ(longest("{}"), 64u);
   EXPECT_EQ(longest(R"({"size": {"longest_edge": 48}})"), 48u);
   EXPECT_EQ(longest(R"({"size": {"longest_edge": 480}})"), 64u);
+}
+
+TEST(CutVision, TakesTheTokensOfGemma4sProcessorWhateverTheLimitOfPixels) {
+  const auto most = [](const std::string& processor) {
+    const auto tower = tower_of(gemma4(10240), processor);
+    EXPECT_TRUE(tower) << tower.error().message;
+    return tower ? tower->max_rows() : 0;
+  };
+  EXPECT_EQ(most("{}"), 280u);
+  EXPECT_EQ(most(R"({"max_soft_tokens": 1120})"), 1120u);
+  EXPECT_EQ(most(R"({"max_soft_tokens": 70})"), 70u);
+  EXPECT_EQ(error_of(gemma4(128), R"({"max_soft_tokens": 129})"),
+            "preprocessor_config.json: max_soft_tokens is 129, expected at most 128, "
+            "position_embedding_size of the tower.");
 }
 
 }  // namespace

@@ -23,15 +23,19 @@ struct Module {
 };
 using Modules = std::map<std::string, Module, std::less<>>;
 
-/// The tensor whose rows make that weight; null where there are several, or they are changed.
-const std::string* only_tensor(const TensorDesc& value) {
+/// The parts of a weight that is rows of tensors as they are; none of another one.
+std::span<const WeightPart> plain_parts(const TensorDesc& value) {
   const auto* weight = std::get_if<Weight>(&value.recipe);
-  if (weight == nullptr || weight->add_one || weight->order == RowOrder::kInterleave)
-    return nullptr;
-  const std::string& name = weight->parts.front().name;
-  const bool is_one =
-      std::ranges::all_of(weight->parts, [&](const WeightPart& part) { return part.name == name; });
-  return is_one && name.ends_with(kWeightEnding) ? &name : nullptr;
+  if (weight == nullptr || weight->add_one || weight->order == RowOrder::kInterleave) return {};
+  return weight->parts;
+}
+
+/// The module whose weight that tensor is; empty of another tensor.
+std::string_view lora_module(const WeightPart& part) {
+  std::string_view name = part.name;
+  if (!name.ends_with(kWeightEnding)) return {};
+  name.remove_suffix(kWeightEnding.size());
+  return inner_lora_name(name);
 }
 
 /// The rows of a part of `value`, which has all rows where the part does not say.
@@ -45,14 +49,13 @@ Modules modules_of(const Graph& graph) {
     const Node& node = graph.nodes[i];
     if (!std::holds_alternative<Linear>(node.op)) continue;
     const TensorDesc& w = graph.at(node.inputs[1]);
-    const std::string* tensor = only_tensor(w);
-    if (tensor == nullptr || graph.at(node.inputs[0]).shape[0] != kTokens) continue;
-    const std::string_view name =
-        std::string_view(*tensor).substr(0, tensor->size() - kWeightEnding.size());
-    Module& module = found[std::string(inner_lora_name(name))];
-    module.nodes.push_back(i);
-    module.shape.in = uint32_t(w.shape[1]);
-    for (const WeightPart& part : std::get<Weight>(w.recipe).parts) {
+    if (graph.at(node.inputs[0]).shape[0] != kTokens) continue;
+    for (const WeightPart& part : plain_parts(w)) {
+      const std::string_view name = lora_module(part);
+      if (name.empty()) continue;
+      Module& module = found[std::string(name)];
+      if (module.nodes.empty() || module.nodes.back() != i) module.nodes.push_back(i);
+      module.shape.in = uint32_t(w.shape[1]);
       module.shape.out = std::max(module.shape.out, part.first_row + rows_of(part, w));
     }
   }
@@ -82,7 +85,7 @@ class Rewriter {
       : graph_(graph), modules_(modules), adapters_(adapters) {
     for (const auto& [name, module] : modules_) {
       if (module.rank == 0) continue;
-      for (const size_t node : module.nodes) products_[node] = name;
+      for (const size_t node : module.nodes) products_[node].push_back(name);
     }
   }
 
@@ -113,7 +116,7 @@ class Rewriter {
   /// A product whose result nobody has asked for yet: its LoraUp comes in front of the first who
   /// does, so that the products of one x stay neighbours, as the passes of fuse/ want them.
   struct Product {
-    std::string module;
+    std::vector<std::string> modules;  // several where its weight is stacked of their rows
     ValueId w, x;
   };
 
@@ -123,20 +126,24 @@ class Rewriter {
       if (std::holds_alternative<GatherColumns>(node.op))
         gathered[node.outputs[0]] = node.inputs[0];
     }
-    for (const auto& [i, name] : products_) {
-      const Module& module = modules_.find(name)->second;
-      if (module.shape.in % 8 != 0) {
-        return unsupported("{} takes {} columns; adapters are for a multiple of 8.", name,
-                           module.shape.in);
-      }
+    for (const auto& [i, names] : products_) {
       ValueId x = graph_.nodes[i].inputs[0];
       if (const auto found = gathered.find(x); found != gathered.end()) x = found->second;
       x_of_[i] = x;
-      Group& own = groups_[x];
-      if (!own.first.try_emplace(name, own.rank).second) continue;
-      own.modules.push_back(name);
-      own.rank += module.rank;
+      for (const std::string& name : names) TOK_TRY(join(groups_[x], name));
     }
+    return {};
+  }
+
+  Result<void> join(Group& group, const std::string& name) const {
+    const Module& module = modules_.find(name)->second;
+    if (module.shape.in % 8 != 0) {
+      return unsupported("{} takes {} columns; adapters are for a multiple of 8.", name,
+                         module.shape.in);
+    }
+    if (!group.first.try_emplace(name, group.rank).second) return {};
+    group.modules.push_back(name);
+    group.rank += module.rank;
     return {};
   }
 
@@ -145,13 +152,16 @@ class Rewriter {
     if (const auto found = waiting_.find(id); found != waiting_.end()) {
       const Product product = found->second;
       waiting_.erase(found);
-      renamed_[id] = up(id, product);
+      ValueId y = id;
+      for (const std::string& module : product.modules) y = up(y, product, module);
+      renamed_[id] = y;
     }
     const auto found = renamed_.find(id);
     return found == renamed_.end() ? id : found->second;
   }
 
-  ValueId up(ValueId y, const Product& product) {
+  /// y plus what the adapters add for one module, which is nothing in the rows of others.
+  ValueId up(ValueId y, const Product& product, const std::string& name) {
     Group& group = groups_.at(product.x);
     if (!group.down) group.down = down(adapted(product.x), group);
     // Copied, since values are about to be added.
@@ -159,18 +169,19 @@ class Rewriter {
     LoraStack stack;
     StackType type;
     for (size_t i = 0; i < adapters_.size(); ++i) {
-      const LoraPair* pair = adapters_[i].find(product.module);
+      const LoraPair* pair = adapters_[i].find(name);
       if (pair != nullptr) type.add(*pair->b, pair->factor);
-      for (const WeightPart& part : std::get<Weight>(w.recipe).parts) {
+      for (const WeightPart& part : plain_parts(w)) {
+        const bool is_own = pair != nullptr && lora_module(part) == name;
         stack.parts.push_back(
-            part_of(i, pair == nullptr ? nullptr : pair->b, part.first_row, rows_of(part, w)));
-        if (pair != nullptr) stack.parts.back().factor = float(pair->factor);
+            part_of(i, is_own ? pair->b : nullptr, part.first_row, rows_of(part, w)));
+        if (is_own) stack.parts.back().factor = float(pair->factor);
       }
     }
-    const Module& module = modules_.find(product.module)->second;
-    const ValueId b = constant(w.name + ".lora_up", w.shape[0] * Dim(adapters_.size()), module.rank,
-                               type.get(), std::move(stack));
-    return add(LoraUp{group.first.at(product.module)}, {y, *group.down, b});
+    const std::string stacked = product.modules.size() == 1 ? w.name : name;
+    const ValueId b = constant(stacked + ".lora_up", w.shape[0] * Dim(adapters_.size()),
+                               modules_.find(name)->second.rank, type.get(), std::move(stack));
+    return add(LoraUp{group.first.at(name)}, {y, *group.down, b});
   }
 
   ValueId down(ValueId x, const Group& group) {
@@ -219,9 +230,9 @@ class Rewriter {
   Graph& graph_;
   const Modules& modules_;
   const std::vector<LoraAdapter>& adapters_;
-  std::map<size_t, std::string> products_;  // node -> module
-  std::map<size_t, ValueId> x_of_;          // node -> what it multiplies, columns in their order
-  std::map<ValueId, Group> groups_;         // by x, before it is adapted itself
+  std::map<size_t, std::vector<std::string>> products_;  // node -> modules
+  std::map<size_t, ValueId> x_of_;   // node -> what it multiplies, columns in their order
+  std::map<ValueId, Group> groups_;  // by x, before it is adapted itself
   std::map<ValueId, Product> waiting_;
   std::map<ValueId, ValueId> renamed_;
 };

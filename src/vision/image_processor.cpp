@@ -102,10 +102,7 @@ ResizeFilter read_filter(ConfigReader& config, uint32_t otherwise) {
 TokenBudget read_tokens(ConfigReader& config, const VisionTower& tower) {
   expect_size(config, "patch_size", tower.patch);
   expect_size(config, "pooling_kernel_size", tower.side);
-  const uint32_t tokens = config.size("max_soft_tokens", 280);
-  return {.patch = tower.patch,
-          .pooling = tower.side,
-          .max_soft_tokens = std::min(tokens, tower.max_rows())};
+  return {.patch = tower.patch, .pooling = tower.side, .max_soft_tokens = tower.max_rows()};
 }
 
 Result<ImageSize> size_by(ImageSize image, const PixelBudget& budget) {

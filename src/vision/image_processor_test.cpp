@@ -124,11 +124,10 @@ TEST(ImageProcessor, CutsTheMiddleOrAddsMarginsWhereImagesKeepTheirRatio) {
             "The image has 1 x 201 pixels: its sides differ by more than a factor of 200.");
 }
 
-TEST(ImageProcessor, FillsTheBudgetOfTokensWithinTheLimitOfTheUser) {
+TEST(ImageProcessor, FillsTheTokensOfTheTower) {
   VisionTower tower = {.max_patches = 90, .patch = 8, .side = 3};
   tower.fills_tokens = true;
-  const Json file =
-      *Json::parse(R"({"patch_size": 8, "max_soft_tokens": 70, "image_mean": [0, 0, 0]})");
+  const Json file = *Json::parse(R"({"patch_size": 8, "image_mean": [0, 0, 0]})");
   // 10 squares of 24 x 24 pixels.
   EXPECT_EQ(resized_size(ImageProcessor::read(&file, tower, 1), 100, 100), (ImageSize{72, 72}));
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kWeight = ".weight";
 constexpr double kAlpha = 3;
+constexpr uint32_t kMoreOfB = 6;
 
 /// Tensors in memory.
 class Tensors {
@@ -53,7 +54,8 @@ std::string prefixed(std::string_view tensor, std::string_view ending) {
   return fmt::format("base_model.model.{}{}", tensor, ending);
 }
 
-/// A random adapter for every matrix of every layer whose name has `part`.
+/// A random adapter for every matrix of every layer whose name has `part`. One of two that are
+/// stacked in the graph has another rank than the other.
 LoraFiles make_adapter(const std::string& name, const TensorFile& model, std::string_view part,
                        uint32_t rank, uint32_t seed) {
   std::mt19937 random(seed);
@@ -61,18 +63,20 @@ LoraFiles make_adapter(const std::string& name, const TensorFile& model, std::st
   Tensors tensors;
   for (const TensorInfo& info : model.tensors()) {
     if (info.shape.size() != 2 || !info.name.contains("layers.")) continue;
-    if (!info.name.contains("_proj.") || !info.name.contains(part)) continue;
+    if (!info.name.contains("_proj") || !info.name.contains(part)) continue;
     const auto add = [&](std::string_view ending, uint64_t rows, uint64_t columns) {
       std::vector<float> values(size_t(rows * columns));
       for (float& one : values) one = value(random);
       tensors.add(prefixed(info.name, ending), DType::kF32, {rows, columns},
                   std::as_bytes(std::span(values)));
     };
-    add(".lora_A.weight", rank, info.shape[1]);
-    add(".lora_B.weight", info.shape[0], rank);
+    const uint32_t own = info.name.contains("in_proj_b") ? rank + kMoreOfB : rank;
+    add(".lora_A.weight", own, info.shape[1]);
+    add(".lora_B.weight", info.shape[0], own);
   }
   Json config;
   config.set("peft_type", "LORA").set("r", rank).set("lora_alpha", kAlpha);
+  config.set("rank_pattern", Json(Json::Object{{"in_proj_b", rank + kMoreOfB}}));
   return {.name = name,
           .where = name,
           .scale = 2,
@@ -113,13 +117,13 @@ const DeviceSetup& setup_named(std::string_view name) {
 
 /// A model with two adapters, of different ranks, none of which is whole eights, and modules.
 struct Adapted {
-  explicit Adapted(const std::string& model) {
+  explicit Adapted(const std::string& model, std::string_view part_of_two = "self_attn") {
     auto read = read_model_files(model_folder(model));
     EXPECT_TRUE(read) << read.error().message;
     if (!read) return;
     files = *std::move(read);
     adapters = {make_adapter("one", files.tensors, "", 5, 1),
-                make_adapter("two", files.tensors, "self_attn", 11, 2)};
+                make_adapter("two", files.tensors, part_of_two, 11, 2)};
   }
 
   static std::unique_ptr<Engine> load(ModelFiles own, const DeviceSetup& setup,
@@ -282,6 +286,17 @@ TEST_P(Lora, SharesNoBeginningWithAnotherAdapterOnTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Models, Lora,
                          testing::Values("llama_untied", "phi3_fused", "qwen2_bias", "gemma3_hub"),
                          [](const auto& one) { return one.param; });
+
+/// in_proj_a and in_proj_b of Qwen3.5 are one product here.
+TEST(LoraOfStackedWeights, GivesTheLogitsOfTheModelWithTheAdapterInItsWeights) {
+  const Adapted model("qwen3_5_text", "linear_attn");
+  for (const std::string_view name : {"cpu", "cpu_2_ranks"}) {
+    SCOPED_TRACE(name);
+    const auto engine = model.load_adapted(1, setup_named(name));
+    ASSERT_NE(engine, nullptr);
+    expect_merged_logits(model, *engine, 3e-6);
+  }
+}
 
 TEST(LoraOnWebGpu, GivesWhatTheCpuGives) {
   const DeviceSetup& setup = setup_named("webgpu_f32");

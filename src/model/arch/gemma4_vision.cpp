@@ -107,9 +107,9 @@ struct Block {
 
 Result<VisionTower> build_gemma4_vision(const ConfigReader& config, const TensorFile& file,
                                         const TowerBuild& build) {
-  TOK_TRY(const Gemma4VisionConfig c, read_gemma4_vision(config));
+  TOK_TRY(const Gemma4VisionConfig c, read_gemma4_vision(config, build.processor));
   const std::string prefix(kTower);
-  VisionTower tower = {.max_patches = patches_of_pixels(build.pixels, c.patch, c.side),
+  VisionTower tower = {.max_patches = c.tokens * c.side * c.side,
                        .patch = c.patch,
                        .side = c.side,
                        .head_dim = c.head_dim};

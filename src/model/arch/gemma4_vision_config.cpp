@@ -4,7 +4,7 @@
 
 namespace tokamak {
 
-Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole) {
+Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole, const Json* processor) {
   ConfigReader config = whole.at("vision_config"), text = whole.at("text_config");
   Gemma4VisionConfig c{};
   c.layers = config.size("num_hidden_layers", 16);
@@ -24,6 +24,14 @@ Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole) {
   c.standardizes = config.flag("standardize", false);
   TOK_TRY(config.status());
   TOK_TRY(text.status());
+  const Json none{Json::Object()};
+  ConfigReader images(processor != nullptr ? *processor : none, "preprocessor_config.json");
+  c.tokens = images.size("max_soft_tokens", 280);
+  TOK_TRY(images.status());
+  if (c.tokens > c.positions) {
+    return unsupported("{} is {}, expected at most {}, position_embedding_size of the tower.",
+                       images.path("max_soft_tokens"), c.tokens, c.positions);
+  }
   if (kv_heads == c.heads && c.head_dim % 4 == 0) return c;
   return unsupported(
       "{}: {} heads of {} with {} key heads; this engine runs as many of both, of a "
