@@ -106,21 +106,10 @@ class Capture {
     std::vector<BufferId> place(graph.values.size());
     std::map<ValueId, std::vector<Shard>> shards;
     std::vector<bool> made(graph.values.size());
-    std::map<ValueId, size_t> shared;     // with other ranks: which of the buffers for that
-    std::map<ValueId, ValueId> place_of;  // of values that take the place of another
     for (const Node& node : graph.nodes) {
       for (const ValueId id : node.outputs) made[uint32_t(id)] = true;
-      if (const auto added = added_to(node.op)) {
-        place_of[node.outputs[0]] = node.inputs[*added];
-      }
-      if (!is_collective(node.op)) continue;
-      ValueId given = node.inputs[0];
-      for (auto found = place_of.find(given); found != place_of.end();
-           found = place_of.find(given)) {
-        given = found->second;
-      }
-      shared.emplace(given, shared.size() % kShared);
     }
+    const std::map<ValueId, size_t> shared = shared_places(graph);
     for (size_t i = 0; i < graph.values.size(); ++i) {
       if (made[i]) continue;
       auto cut = shards_of(graph, ValueId(i));
@@ -240,16 +229,54 @@ class Capture {
     return step;
   }
 
-  /// A place that nothing else takes: other ranks may still read it when this one has gone on, up
-  /// to the next collective op. So two take turns.
+  /// The values that other ranks read, and which of the buffers for that each has. Others may still
+  /// read one when this rank has gone on, up to the next collective op, so that two take turns;
+  /// more where sums are added up later than they are made.
+  static std::map<ValueId, size_t> shared_places(const Graph& graph) {
+    std::map<ValueId, ValueId> place_of;  // of values that take the place of another
+    std::map<ValueId, size_t> made_by, shared;
+    std::vector<size_t> ops;                           // collective ones
+    std::vector<std::pair<ValueId, size_t>> given_to;  // values, and which of those reads each
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
+      for (const ValueId id : node.outputs) made_by[id] = i;
+      if (const auto added = added_to(node.op)) place_of[node.outputs[0]] = node.inputs[*added];
+      if (!is_collective(node.op)) continue;
+      ValueId given = node.inputs[0];
+      for (auto found = place_of.find(given); found != place_of.end();
+           found = place_of.find(given)) {
+        given = found->second;
+      }
+      given_to.emplace_back(given, ops.size());
+      ops.push_back(i);
+    }
+    std::ranges::sort(given_to, {}, [&](const auto& one) { return made_by[one.first]; });
+    std::vector<size_t> read_by;  // of each buffer: which of the ops read it last
+    for (const auto& [id, op] : given_to) {
+      const auto is_free = [&](size_t last) {
+        return last + 1 < ops.size() && ops[last + 1] < made_by[id];
+      };
+      const auto found = std::ranges::find_if(read_by, is_free);
+      const bool is_new = shared.emplace(id, size_t(found - read_by.begin())).second;
+      if (!is_new) continue;
+      if (found == read_by.end()) {
+        read_by.push_back(op);
+      } else {
+        *found = op;
+      }
+    }
+    return shared;
+  }
+
+  /// A place that nothing else takes.
   BufferId shared_with_ranks(size_t number, uint64_t bytes) {
-    if (!shared_[number]) {
-      shared_[number] = lifetimes_.size();
+    while (shared_.size() <= number) {
+      shared_.push_back(lifetimes_.size());
       lifetimes_.push_back({0, 0, 0});
     }
-    Lifetime& own = lifetimes_[*shared_[number]];
+    Lifetime& own = lifetimes_[shared_[number]];
     own.bytes = std::max(own.bytes, bytes);
-    return activation(*shared_[number]);
+    return activation(shared_[number]);
   }
 
   // Activations get buffers only when all phases are done and all lifetimes are known; until then
@@ -258,9 +285,7 @@ class Capture {
   static BufferId activation(size_t index) { return BufferId(kFirstActivation + uint32_t(index)); }
 
   void place_activations() {
-    for (const auto& number : shared_) {
-      if (number) lifetimes_[*number].last = moments_;
-    }
+    for (const size_t number : shared_) lifetimes_[number].last = moments_;
     const Placement placement = place_tensors(lifetimes_);
     std::vector<BufferId> ids;
     for (const uint64_t bytes : placement.bytes) {
@@ -322,8 +347,7 @@ class Capture {
   Plan plan_;
   std::vector<Lifetime> lifetimes_;  // of all activations of all phases
   uint32_t moments_ = 0;             // of the phases so far
-  static constexpr size_t kShared = 2;
-  std::optional<size_t> shared_[kShared];  // the lifetimes of what other ranks read
+  std::vector<size_t> shared_;       // the lifetimes of what other ranks read
   std::map<std::string, BufferId> permanent_;
   uint32_t chunk_ = 1;  // most tokens of a step
 };

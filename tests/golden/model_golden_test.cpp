@@ -130,7 +130,7 @@ TEST_P(ModelGolden, LogitsOfEveryPosition) {
   }
 }
 
-/// Two CUDA devices, where there are.
+/// Two to four CUDA devices, where there are.
 std::vector<DeviceSetup> cuda_ranks() {
   std::vector<DeviceSetup> found = rank_setups();
   std::erase_if(found, [](const DeviceSetup& one) { return one.options.backend != "cuda"; });

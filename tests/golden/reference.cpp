@@ -111,8 +111,10 @@ const std::vector<DeviceSetup>& setups() {
 }
 
 const DeviceSetup& setup_named(std::string_view name) {
-  const auto found = std::ranges::find(setups(), name, &DeviceSetup::name);
-  TOK_CHECK(found != setups().end());
+  const bool are_several = name.ends_with("ranks") || name.ends_with("stages");
+  const std::vector<DeviceSetup>& of = are_several ? rank_setups() : setups();
+  const auto found = std::ranges::find(of, name, &DeviceSetup::name);
+  TOK_CHECK(found != of.end());
   return *found;
 }
 
@@ -149,10 +151,14 @@ const std::vector<DeviceSetup>& rank_setups() {
     std::vector<DeviceSetup> found = {{"cpu_2_ranks", ranks("cpu-reference", "f32", 2), kCpu},
                                       {"cpu_3_ranks", ranks("cpu-reference", "f32", 3), kCpu},
                                       {"cpu_4_ranks", ranks("cpu-reference", "f32", 4), kCpu},
+                                      {"cpu_fast_2_ranks", ranks("cpu", "f32", 2), kWebGpu},
                                       {"cpu_2_stages", layers("cpu-reference", "f32", 2), kCpu}};
     const auto devices = list_cuda_devices();
-    if (devices && devices->size() >= 2) {
-      found.push_back({"cuda_2_ranks", ranks("cuda", "f16", 2), kF16Cache});
+    const size_t count = devices ? devices->size() : 0;
+    for (uint32_t n = 2; n <= std::min<size_t>(count, 4); ++n) {
+      found.push_back({fmt::format("cuda_{}_ranks", n), ranks("cuda", "f16", n), kF16Cache});
+    }
+    if (count >= 2) {
       OpenOptions meet = ranks("cuda", "f16", 2);
       meet.forced.emplace("all_reduce", "all_reduce.cuda");
       found.push_back({"cuda_2_ranks_that_meet", std::move(meet), kF16Cache});
@@ -167,12 +173,7 @@ ModelSetups in_turn(std::span<const std::string> models,
   ModelSetups all;
   for (size_t i = 0; i < models.size(); ++i) {
     for (const std::string_view name : turns.begin()[i % turns.size()]) {
-      const auto named = [&](const DeviceSetup& setup) { return setup.name == name; };
-      const bool are_several = name.ends_with("ranks") || name.ends_with("stages");
-      const std::vector<DeviceSetup>& of = are_several ? rank_setups() : setups();
-      const auto setup = std::ranges::find_if(of, named);
-      TOK_CHECK(setup != of.end());
-      all.emplace_back(models[i], *setup);
+      all.emplace_back(models[i], setup_named(name));
     }
   }
   return all;

@@ -25,7 +25,7 @@ struct DeviceSetup {
 
 /// The CPU reference, the processor, and WebGPU with and without what a device may lack.
 const std::vector<DeviceSetup>& setups();
-/// The one of them with that name.
+/// The one of them, or of rank_setups(), with that name.
 const DeviceSetup& setup_named(std::string_view name);
 /// Those with a KV cache in q8, for some models.
 const std::vector<DeviceSetup>& q8_setups();

@@ -226,6 +226,10 @@ INSTANTIATE_TEST_SUITE_P(Models, VisionBatch,
                                                              {"cpu", "webgpu_matrix"},
                                                              {"cpu", "webgpu_f32"}})),
                          name_of);
+/// The tower is whole on every rank.
+INSTANTIATE_TEST_SUITE_P(Ranks, VisionBatch,
+                         testing::Values(std::tuple("qwen3_vl", setup_named("cpu_2_ranks"))),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Models, VisionBatchOnTheCpu,
                          testing::ValuesIn(in_turn(kModels, {{"cpu"}})), name_of);
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/group.h"
+#include "compile/shard.h"
 #include "golden/reference.h"
 #include "graph/text.h"
 #include "invariants/plan_checks.h"
@@ -21,7 +23,8 @@ constexpr double kOnWebGpu = 5e-5;
 
 /// A step of eleven tokens, then one of one.
 std::vector<float> results_of(const Graph& graph, const TensorFile& constants, Backend& backend) {
-  const CaptureOptions options{.phases = {{"prefill", 16}, {"decode", 1}}, .forced = {}};
+  CaptureOptions options{.phases = {{"prefill", 16}, {"decode", 1}}, .forced = {}};
+  options.ranks = backend.device().ranks;
   auto plan = capture(graph, backend.device(), options);
   EXPECT_TRUE(plan) << plan.error().message;
   if (!plan) return {};
@@ -124,6 +127,33 @@ TEST(Fusion, RandomGraphsComputeTheSameOnWebGpu) {
       if (pass.steps != fuse::Steps::kMany || needs_others(pass)) continue;
       EXPECT_GT(counts[std::string(pass.name)], 1u) << pass.name << " found too little to do";
     }
+  }
+}
+
+/// Regions that come out even on few of these numbers, and sums that are added up at the end.
+TEST(Fusion, RandomGraphsAreCutForRanksAndComputeTheSameOnTheCpu) {
+  const std::unique_ptr<Backend> cpu = make_cpu_backend();
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
+    std::vector<std::unique_ptr<Backend>> parts(ranks);
+    std::ranges::generate(parts, [] { return make_cpu_backend(); });
+    auto group = make_group(std::move(parts));
+    ASSERT_TRUE(group) << group.error().message;
+    uint32_t feed_forwards = 0, recurrences = 0;
+    for (uint32_t seed = 1; seed <= 60; ++seed) {
+      SCOPED_TRACE(fmt::format("{} ranks, seed {}", ranks, seed));
+      const RandomGraph made = random_graph(seed);
+      ShardReport report;
+      Graph cut = shard(made.graph, ranks, &report);
+      const auto valid = verify(cut);
+      ASSERT_TRUE(valid) << valid.error().message;
+      const std::vector<float> expected = results_of(made.graph, made.constants, *cpu);
+      const double error = relative_error(expected, results_of(cut, made.constants, **group));
+      EXPECT_LE(error, kOnCpu) << nodes_text(cut);
+      feed_forwards += report.feed_forwards;
+      recurrences += report.attentions;
+    }
+    EXPECT_GE(feed_forwards, 20u) << "too little was cut";
+    EXPECT_GE(recurrences, ranks == 2 ? 10u : 0u) << "those have one or two heads of keys";
   }
 }
 

@@ -140,7 +140,8 @@ TEST_P(GrammarBatch, ReadsWhatIsForcedInOneStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Storyteller, GrammarBatch,
-                         testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f32")),
+                         testing::Values(setup_named("cpu_fast"), setup_named("webgpu_f32"),
+                                         setup_named("cpu_fast_2_ranks")),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -110,11 +110,6 @@ TensorFile merged(const TensorFile& model, const LoraFiles& adapter) {
   return std::move(tensors).file();
 }
 
-const DeviceSetup& setup_named(std::string_view name) {
-  const auto& all = name.ends_with("ranks") ? rank_setups() : setups();
-  return *std::ranges::find(all, name, &DeviceSetup::name);
-}
-
 /// A model with two adapters, of different ranks, none of which is whole eights, and modules.
 struct Adapted {
   explicit Adapted(const std::string& model, std::string_view part_of_two = "self_attn") {

@@ -159,6 +159,10 @@ const std::string kModels[] = {"gemma3_softcap", "lfm2", "llama_tied_rope3", "ph
 INSTANTIATE_TEST_SUITE_P(
     Models, Sampled,
     testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_plain"}})), name_of);
+INSTANTIATE_TEST_SUITE_P(Ranks, Sampled,
+                         testing::Values(std::tuple("llama_tied_rope3",
+                                                    setup_named("cpu_2_ranks"))),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Storyteller, Sampled,
                          testing::Combine(testing::Values(kStoryteller),
                                           testing::Values(setup_named("cpu_fast"),

@@ -315,6 +315,10 @@ ModelSetups session_setups() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SessionInvariant, testing::ValuesIn(session_setups()), name_of);
+INSTANTIATE_TEST_SUITE_P(Ranks, SessionInvariant,
+                         testing::Values(std::tuple("llama_tied_rope3",
+                                                    setup_named("cpu_2_ranks"))),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(
     Models, PassInvariant,
     testing::ValuesIn(in_turn(kModels, {{"cpu", "webgpu_f16"}, {"cpu", "webgpu_plain"}})), name_of);
