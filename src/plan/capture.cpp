@@ -257,9 +257,10 @@ class Capture {
         return last + 1 < ops.size() && ops[last + 1] < made_by[id];
       };
       const auto found = std::ranges::find_if(read_by, is_free);
-      const bool is_new = shared.emplace(id, size_t(found - read_by.begin())).second;
-      if (!is_new) continue;
-      if (found == read_by.end()) {
+      const auto [place, is_new] = shared.emplace(id, size_t(found - read_by.begin()));
+      if (!is_new) {
+        read_by[place->second] = std::max(read_by[place->second], op);
+      } else if (found == read_by.end()) {
         read_by.push_back(op);
       } else {
         *found = op;
