@@ -1,8 +1,15 @@
 #include "model/arch/gemma4_vision_config.h"
 
+#include <algorithm>
+
 #include "model/decoder_fields.h"
 
 namespace tokamak {
+namespace {
+
+constexpr uint32_t kDefaultTokens = 280;  // of an image, by the reference's processor
+
+}  // namespace
 
 Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole, const Json* processor) {
   ConfigReader config = whole.at("vision_config"), text = whole.at("text_config");
@@ -26,7 +33,7 @@ Result<Gemma4VisionConfig> read_gemma4_vision(const ConfigReader& whole, const J
   TOK_TRY(text.status());
   const Json none{Json::Object()};
   ConfigReader images(processor != nullptr ? *processor : none, "preprocessor_config.json");
-  c.tokens = images.size("max_soft_tokens", 280);
+  c.tokens = images.size("max_soft_tokens", std::min(kDefaultTokens, c.positions));
   TOK_TRY(images.status());
   if (c.tokens > c.positions) {
     return unsupported("{} is {}, expected at most {}, position_embedding_size of the tower.",
