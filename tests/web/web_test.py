@@ -267,7 +267,7 @@ class AsyncifyModels(Tab):
 class Memory(Tab):
     def test_notes_are_kept_found_and_forgotten(self):
         notes = ["Foxes sleep by day and hunt at night.", "The spare key lies under the third pot."]
-        options = {"wasm": "/web/tokamak-web/dist/tokamak_web.wasm", "backend": "cpu", "pooling": "mean", "memory": True}
+        options = {"wasm": "/web/tokamak-web/dist/tokamak_web.wasm", "backend": "cpu", "pooling": "mean"}
         [found] = self.in_a_tab({**task("/models/storyteller/", [], **options), "memory": {"notes": notes, "question": "key pot"}})
         self.assertNotIn("failed", found, found.get("failed"))
         self.assertEqual(found["memory"]["hits"][0]["text"], notes[1])
