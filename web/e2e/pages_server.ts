@@ -34,16 +34,23 @@ export const TALKING = join(web, "../build/web/talking");
 /** "large/", where a test writes one. */
 export const LARGE = join(web, "../build/web/large");
 
+/**
+ * "enduring/": the same, with room for an answer that a slow machine finds still running when it looks: the 2,048 positions of
+ * "talking/" are filled within four seconds.
+ */
+const ENDURING = join(web, "../build/web/enduring");
+
 function writeTalking(): void {
   const read = <T>(name: string) => JSON.parse(readFileSync(join(DATA, TINY[name]!), "utf8")) as T;
   const tokenizer = read<{ model: { merges: unknown[] } }>("tokenizer.json");
   tokenizer.model.merges = [];
-  mkdirSync(TALKING, { recursive: true });
-  for (const [name, file] of Object.entries(TINY)) copyFileSync(join(DATA, file), join(TALKING, name));
-  writeFileSync(join(TALKING, "tokenizer.json"), JSON.stringify(tokenizer));
-  // Room for an answer that a slow machine finds still running when it looks: 2,048 tokens take four seconds.
-  const config = { ...read<object>("config.json"), eos_token_id: 0, max_position_embeddings: 32_768 };
-  writeFileSync(join(TALKING, "config.json"), JSON.stringify(config));
+  const config = { ...read<object>("config.json"), eos_token_id: 0 };
+  for (const [folder, own] of [[TALKING, config], [ENDURING, { ...config, max_position_embeddings: 32_768 }]] as const) {
+    mkdirSync(folder, { recursive: true });
+    for (const [name, file] of Object.entries(TINY)) copyFileSync(join(DATA, file), join(folder, name));
+    writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
+    writeFileSync(join(folder, "config.json"), JSON.stringify(own));
+  }
 }
 
 /**
@@ -94,6 +101,7 @@ function fileOf(url: string): string {
   if (path.startsWith("/large/")) return join(LARGE, path.slice(7));
   if (path.startsWith("/talkative/")) return join(TALKATIVE, path.slice(11));
   if (path.startsWith("/talking/")) return join(TALKING, path.slice(9));
+  if (path.startsWith("/enduring/")) return join(ENDURING, path.slice(10));
   if (path.startsWith("/package/")) return join(web, "tokamak-web/dist", path.slice(9));
   return join(SITE, path.endsWith("/") ? `${path}index.html` : path);
 }

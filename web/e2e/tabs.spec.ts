@@ -6,7 +6,7 @@ import { checkLooks, expect, test } from "./pages.ts";
 /** A tab that has this model, whose address is followed by `more`. */
 async function tabOf(context: BrowserContext, server: string, more = "cpu"): Promise<Page> {
   const page = await context.newPage();
-  await page.goto(`${server}chat.html?${more}&selfTest=0&model=${server}talking/`);
+  await page.goto(`${server}chat.html?${more}&selfTest=0&model=${server}enduring/`);
   await expect(page.locator("#message")).toBeEnabled();
   await expect(page.locator("#model-status")).toContainText("on the processor");
   return page;
@@ -29,7 +29,7 @@ test("a second tab takes the model of the first, and both are answered at the sa
   await expect(tabs(first)).toHaveCount(0);
   server.answers.length = 0;
   const second = await tabOf(context, server.address, "cpu-reference");
-  expect(server.answers.filter(({ path }) => /\.wasm$|\/talking\//.test(path))).toEqual([]); // nothing is fetched for a model that is there
+  expect(server.answers.filter(({ path }) => /\.wasm$|\/enduring\//.test(path))).toEqual([]); // nothing is fetched for a model that is there
   expect(workers(context)).toBe(1);
   for (const page of [first, second]) await expect(tabs(page)).toHaveText("2 tabs");
 
@@ -103,7 +103,7 @@ test("a tab of another version of the site, or with other options, has an engine
   expect(workers(context)).toBe(2);
   await other.close();
   const next = await context.newPage();
-  await next.goto(`${server.address}next/chat.html?cpu&selfTest=0&model=${server.address}talking/`);
+  await next.goto(`${server.address}next/chat.html?cpu&selfTest=0&model=${server.address}enduring/`);
   await expect(next.locator("#model-status")).toContainText("on the processor");
   expect(workers(context)).toBe(2);
   await expect(tabs(next)).toHaveCount(0);
