@@ -22,7 +22,7 @@ std::string plan_dot(const Plan& plan);
 /// A list of the plan's buffers.
 Json buffers_json(const Plan& plan);
 
-/// The plan's buffers. Ranks have as many each, which a line or "ranks" says.
+/// The plan's buffers. Of ranks they are those of each.
 std::string memory_table(const Plan& plan);
 Json memory_json(const Plan& plan);
 

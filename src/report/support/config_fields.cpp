@@ -270,14 +270,14 @@ bool FieldTrials::decides(const std::string& path, std::span<const Json> others)
   });
 }
 
-std::vector<std::string> unread_fields(FieldTrials& trials, const Json& config) {
+std::vector<std::string> FieldTrials::unread() {
   // A reader of the field refuses one at least of two values of other kinds.
   const Json others[] = {Json("?"), Json(Json::Object{{"?", Json("?")}})};
   std::vector<std::string> out;
-  for (const std::string& path : field_paths(config)) {
+  for (const std::string& path : field_paths(settings_[0].config)) {
     const auto within = [&](const std::string& object) { return lies_within(path, object); };
-    if (trials.ignores(path) || std::ranges::any_of(out, within)) continue;
-    if (!trials.decides(path, others)) out.push_back(path);
+    if (ignores(path) || std::ranges::any_of(out, within)) continue;
+    if (!decides(path, others)) out.push_back(path);
   }
   return out;
 }

@@ -37,6 +37,10 @@ class FieldTrials {
   /// REQUIRES: the path is one of field_paths().
   bool decides(const std::string& path, std::span<const Json> others);
 
+  /// Fields that are not read and have no ignored_reason(). Objects of which nothing is read stand
+  /// for their fields.
+  std::vector<std::string> unread();
+
  private:
   struct Setting {
     Json config;
@@ -50,9 +54,5 @@ class FieldTrials {
   std::string refusal_;
   std::vector<Setting> settings_;  // the config first
 };
-
-/// Fields that `architecture` does not read and that have no ignored_reason(). Objects of which
-/// nothing is read stand for their fields.
-std::vector<std::string> unread_fields(FieldTrials& trials, const Json& config);
 
 }  // namespace tokamak

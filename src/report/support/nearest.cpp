@@ -68,7 +68,7 @@ Nearest& best_for(const Json& config, const Wishes::Names& promised, std::vector
   const auto key = [&](const Nearest& one) {
     const bool is_named = type != nullptr && *type == Json(one.architecture->model_type);
     FieldTrials trials(*one.architecture, config, promised);
-    return std::tuple(!is_named, !one.config_error.empty(), unread_fields(trials, config).size());
+    return std::tuple(!is_named, !one.config_error.empty(), trials.unread().size());
   };
   std::vector<decltype(key(equals[0]))> keys;
   for (const Nearest& one : equals) keys.push_back(key(one));

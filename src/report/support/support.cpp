@@ -75,7 +75,7 @@ void add_config(const ModelFiles& files, const Chosen& chosen, std::vector<Suppo
   FieldTrials trials(*chosen.architecture, files.description.config, chosen.promised);
   std::string what = "which fields are read is not known while the config is refused";
   if (trials.refusal().empty()) {
-    const std::vector<std::string> unread = unread_fields(trials, files.description.config);
+    const std::vector<std::string> unread = trials.unread();
     what = unread.empty() ? "every field is read, or of no matter here"
                           : fmt::format("read by nothing: {}", joined(unread));
   }
