@@ -10,6 +10,7 @@
 #include "engine/quantized_type.h"
 #include "engine/task.h"
 #include "graph/kv_cache.h"
+#include "kernels/quant/codec.h"
 
 namespace tokamak {
 namespace {
@@ -92,6 +93,17 @@ Result<void> add_tower(Engine::Compiled& out, Result<VisionTower> tower, const D
     out.text_only = part.error();
   }
   return {};
+}
+
+/// Whether the device has kernels for a few rows of the graph's products: small_batch_dot4, and
+/// products by experts that read an expert for each row.
+bool has_few_rows(const Graph& graph, const DeviceInfo& device) {
+  constexpr Features kNeeds = kFeatureSubgroups | kFeatureDot4;
+  if ((device.features & kNeeds) != kNeeds || device.subgroup_min < 32) return false;
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) {
+    return node.inputs.size() > 1 &&
+           (experts_of(node.op) != 0 || has_wide_units(graph.at(node.inputs[1])));
+  });
 }
 
 /// How the text of steps with images differs from that of others.
@@ -191,6 +203,7 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
                       .is_parallel = out.target.is_parallel,
                       .has_matrix = (device.features & kFeatureSubgroupMatrix) != 0,
                       .by_rows = !options.batch_invariant,
+                      .has_few_rows = has_few_rows(main.graphs.front().graph, device),
                       .sound_rows = {}};
   TOK_TRY(const bool verifies,
           find_speculation(out, files, main.graphs.front().graph, build, options));

@@ -55,15 +55,24 @@ void add_single_tokens(const PhaseFacts& facts, std::vector<PhaseSpec>& phases) 
   }
 }
 
+/// The numbers of rows for which kernels differ, up to `most`.
+std::vector<uint32_t> row_counts(const PhaseFacts& facts, std::vector<uint32_t> counts,
+                                 uint32_t most) {
+  if (!facts.by_rows) return {most};
+  if (facts.has_few_rows) counts.insert(counts.begin(), kFewRows);
+  std::erase_if(counts, [&](uint32_t rows) { return rows >= most; });
+  counts.push_back(most);
+  return counts;
+}
+
 /// Steps of one token of each of several sequences. Kernels differ for few rows, some and many.
 void add_batches(const PhaseFacts& facts, std::vector<PhaseSpec>& phases) {
   if (!facts.gives_text || facts.sequences == 1) return;
   const Steps each = facts.by_rows ? Steps::kDecode : Steps::kMany;
-  for (const uint32_t most : {kSmallBatch, 32u, kMaxSequences}) {
-    const uint32_t rows = facts.by_rows ? std::min(most, facts.sequences) : facts.sequences;
+  const uint32_t most = facts.by_rows ? std::min(kMaxSequences, facts.sequences) : facts.sequences;
+  for (const uint32_t rows : row_counts(facts, {kSmallBatch, 32}, most)) {
     phases.push_back({fmt::format("sampled_{}", rows), PhaseKind::kSampled, rows, each});
     phases.push_back({fmt::format("greedy_{}", rows), PhaseKind::kGreedy, rows, each});
-    if (rows == facts.sequences) break;
   }
 }
 
@@ -73,10 +82,8 @@ void add_drafts(const PhaseFacts& facts, std::vector<PhaseSpec>& phases) {
   const Steps few = facts.is_parallel && facts.by_rows ? Steps::kShort : Steps::kMany;
   const uint32_t rows_of_all = (facts.draft_tokens + 1) * facts.sequences;
   const uint32_t most = std::min({facts.chunk, rows_of_all, fuse::kShortStep});
-  for (const uint32_t rows : {kSmallBatch, most}) {
-    if (rows > most || (!facts.by_rows && rows < most)) continue;
+  for (const uint32_t rows : row_counts(facts, {kSmallBatch}, most)) {
     phases.push_back({fmt::format("verify_{}", rows), PhaseKind::kVerify, rows, few});
-    if (rows == most) break;
   }
 }
 

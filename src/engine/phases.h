@@ -15,6 +15,7 @@ struct PhaseFacts {
   bool is_parallel = false;   // as of fuse::Target
   bool has_matrix = false;    // units that multiply matrices
   bool by_rows = true;        // kernels are chosen by how many rows a step has
+  bool has_few_rows = false;  // kernels for up to kFewRows rows
   size_t images = 0;          // the graph of steps with images; 0: none
   /// Most rows of each stage of a sound, whose graphs are `sound` and those after it.
   std::vector<uint32_t> sound_rows;

@@ -41,6 +41,12 @@ TEST(Phases, SequencesDecodeInStepsOfAFewSizes) {
   PhaseFacts facts = {.sequences = 40, .gives_text = true};
   EXPECT_EQ(names_of(facts), (Names{"decode", "sampled", "greedy", "sampled_8", "greedy_8",
                                     "sampled_32", "greedy_32", "sampled_40", "greedy_40"}));
+  facts.has_few_rows = true;
+  EXPECT_EQ(names_of(facts)[3], "sampled_4");
+  EXPECT_EQ(names_of(facts)[5], "sampled_8");
+  facts.sequences = 3;
+  EXPECT_EQ(names_of(facts).back(), "greedy_3");
+  facts.sequences = 40;
   facts.by_rows = false;
   EXPECT_EQ(names_of(facts), (Names{"decode", "sampled", "greedy", "sampled_40", "greedy_40"}));
   for (const PhaseSpec& phase : phases_of(facts)) {

@@ -330,7 +330,7 @@ TEST(Variants, EveryEmbeddedFileBelongsToAVariant) {
     for (Op op : kinds_of(any)) {
       for (const DType dtype : types_of_matrix(op)) {
         Problem problem = with_matrix(ordinary(op, 64), dtype);
-        for (const uint32_t tokens : {problem.max_tokens, 8u, 1u}) {
+        for (const uint32_t tokens : {problem.max_tokens, 8u, 4u, 1u}) {
           problem.max_tokens = tokens;
           note(problem);
         }

@@ -19,6 +19,7 @@ constexpr float kFactor = -0.7f;  // of scale, where any will do
 
 const Steps kOne = {1, {1, 1}};
 const Steps kSmallBatchSteps = {8, {3, 8}};
+const Steps kFew = {4, {3, 4}};
 const Steps kMany = {70, {3, 67}};
 
 void add_embed(std::vector<SelfTestCase>& all, const Steps& steps) {
@@ -164,68 +165,6 @@ void add_scale(std::vector<SelfTestCase>& all, const Steps& steps) {
   Writer w(fmt::format("scale by a constant {}", kOdd), Scale::kName);
   const ValueId x = w.activation(kOdd, 3), s = w.random("s", {1});
   all.push_back(w.finish(w.graph().scale(x, 0.7f, s), steps, kExact));
-}
-
-/// A choice shows in the products: one of a single column gives a number per expert.
-void add_experts(std::vector<SelfTestCase>& all, const Steps& steps) {
-  constexpr uint32_t kExperts = 5, kTop = 3;
-  {
-    Writer w("route 3 of 5", Route::kName);
-    const ValueId logits = w.activation(kExperts, 3), one = w.activation(1);
-    const ValueId scale = w.random("scale", {kExperts}), m = w.random("w", {kExperts, 1});
-    const auto routed = w.graph().route(logits, {.top_k = kTop, .normalize = true}, scale);
-    const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kExperts);
-    all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
-  }
-  {
-    constexpr uint32_t kInGroups = 12;
-    Writer w("route 3 of 12 in groups", Route::kName);
-    const ValueId logits = w.activation(kInGroups, 3), one = w.activation(1);
-    const ValueId bias = w.random("bias", {kInGroups}), m = w.random("w", {kInGroups, 1});
-    const Route op{.top_k = kTop,
-                   .score = Score::kSigmoid,
-                   .biased = true,
-                   .groups = 4,
-                   .groups_used = 2,
-                   .group_by = GroupBy::kTwo};
-    const auto routed = w.graph().route(logits, op, {}, bias);
-    const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kInGroups);
-    all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kFunction));
-  }
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-    for (const uint32_t in : {72u, 51u}) {
-      Writer w(fmt::format("expert_linear {} 5x70x{}", dtype_name(dtype), in), ExpertLinear::kName);
-      const ValueId logits = w.activation(kExperts, 3), x = w.activation(in);
-      const ValueId m = w.random("w", {kExperts * 70, in}, dtype);
-      const auto routed = w.graph().route(logits, {.top_k = kTop});
-      std::vector<ValueId> inputs = {x, m, routed.chosen};
-      if (dtype == DType::kBF16) inputs.push_back(w.random("bias", {kExperts * 70}));
-      const ValueId y = w.graph().add_node(ExpertLinear{kExperts}, std::move(inputs)).front();
-      all.push_back(w.finish(y, steps, kSum));
-    }
-  }
-  {
-    std::vector<uint32_t> orders(kExperts * kOdd);
-    for (uint32_t i = 0; i < orders.size(); ++i) orders[i] = (i + i / kOdd) % kOdd;
-    Writer w(fmt::format("expert_columns {}", kOdd), ExpertColumns::kName);
-    const ValueId logits = w.activation(kExperts, 3), x = w.activation(kOdd);
-    const auto routed = w.graph().route(logits, {.top_k = kTop});
-    const ValueId order = w.constant("orders", {kExperts, kOdd}, orders);
-    const ValueId y = w.graph().expert_columns(x, order, routed.chosen);
-    all.push_back(w.finish(y, steps, kExact));
-  }
-  for (const bool biased : {false, true}) {  // with a limit, too
-    Writer w(fmt::format("expert_glu bf16 5x34x72{}", biased ? " biased" : ""), ExpertGlu::kName);
-    const ValueId logits = w.activation(kExperts, 3), x = w.activation(72);
-    const ValueId m = w.random("w", {kExperts * 2 * 34, 72}, DType::kBF16, 0.3f);
-    std::vector<ValueId> inputs = {x, m, w.graph().route(logits, {.top_k = kTop}).chosen};
-    if (biased) inputs.push_back(w.random("bias", {kExperts * 2 * 34}));
-    const ExpertGlu op{kExperts, Activation::kGeluTanh, false, 0, biased, biased ? 1.5f : 0};
-    all.push_back(w.finish(w.graph().add_node(op, inputs).front(), steps, 2 * kFunction));
-  }
-  Writer w("expert_sum 3 x 131", ExpertSum::kName);
-  const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
-  all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSum));
 }
 
 void add_rope(std::vector<SelfTestCase>& all, const Steps& steps) {
@@ -484,6 +423,8 @@ std::vector<SelfTestCase> make_cases() {
   for (const DType dtype : {DType::kBF16, DType::kQ4_0})
     add_products_of(all, dtype, 544, kSmallBatchSteps);
   add_products_of(all, DType::kBF16, 1024, kSmallBatchSteps, 6);
+  add_products_of(all, DType::kQ4_0, 576, kFew);
+  add_many_experts(all, kFew);
   add_products_of_many_tokens(all);
   return all;
 }

@@ -112,6 +112,10 @@ void add_norms_rounded_to(Half type, std::vector<SelfTestCase>& all, const SelfT
 void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of what passes make for steps of many rows, without a product.
 void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+/// Cases of routing and of products by chosen experts.
+void add_experts(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+/// Cases in which rows have experts of their own, as in steps of a few of them.
+void add_many_experts(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of what has a state.
 void add_recurrent(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of low-rank adapters.

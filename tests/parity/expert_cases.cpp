@@ -191,6 +191,12 @@ std::vector<Case> expert_glu_cases() {
   }
   add({4, 2, 6, 256}, dtype_from_name("q4_0").value(), Activation::kSilu, true, kOneByOne);
   add({4, 2, 6, 256}, dtype_from_name("q6_k").value(), Activation::kSilu, false, kSlots);
+  for (const char* type : {"bf16", "q4_0"}) {
+    for (const bool biased : {false, true}) {
+      add({16, 2, 7, 256}, dtype_from_name(type).value(), Activation::kSilu, false, kFewSteps,
+          biased);
+    }
+  }
   for (const float limit : {0.0f, 0.75f}) {
     const DType type = dtype_from_name(limit > 0 ? "mxfp4" : "bf16").value();
     for (const bool norm : {false, true}) {

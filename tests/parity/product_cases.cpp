@@ -95,6 +95,7 @@ void add_small_batch(std::vector<Case>& all, const std::string& op, std::span<co
   const ProductShape shapes[] = {{8, least_rows}, {520, rows}};
   add_products(all, op, shapes, kWeights, tolerance, make, {kSmallBatchSteps});
   add_packed_products(all, op, {3, rows}, packed, tolerance, make, {kSmallBatchSteps});
+  add_packed_products(all, op, {3, rows}, kSomePacked, tolerance, make, {kFewSteps});
 }
 
 }  // namespace
@@ -111,6 +112,16 @@ std::vector<Case> linear_cases() {
   add_small_batch(all, "linear", every_text(), 1, 67, kSum, make);
   add_tall_products(all, "linear", kSum, make);
   add_long_products(all, "linear", kSum, make);
+  // By dot products of bytes: other types; more of a row than is kept at once; many rows.
+  constexpr DType kBytes[] = {DType::kQ4_0, DType::kQ8_0};
+  for (const char* type : {"q8_0", "q4_k", "affine4_g64_bf16", "affine8_g32_f32"}) {
+    const DType dtype = dtype_from_name(type).value();
+    add_packed_products(all, "linear", {3, 67}, std::span(&dtype, 1), kSum, make, {kFewSteps});
+  }
+  for (const DType dtype : kBytes) {
+    add_product(all, "linear", dtype, {9248, 66}, kFewSteps, kSum, make);
+  }
+  add_product(all, "linear", DType::kQ4_0, {96, kTallRows}, kFewSteps, kSum, make);
   add_product(all, "linear", DType::kBF16, {1024, 3}, kSmallBatchSteps, kSum, make);
   // Values that no f16 holds, and more of both sizes than a tile has.
   for (const Steps& steps : {kOneByOne, kChunks}) {
@@ -178,6 +189,7 @@ std::vector<Case> split_linear_cases() {
   for (const DType dtype : every_text()) {
     add(2, dtype, {2 * weight_format(dtype).row_unit(), 34}, kSmallBatchSteps);
   }
+  for (const DType dtype : {DType::kQ4_0, DType::kQ8_0}) add(4, dtype, {1024, 70}, kFewSteps);
   // The numbers of tokens are those each tile is for, and more than fit one.
   for (const uint32_t rows : {16u, 32u, 64u, 70u}) {
     CaseBuilder b(fmt::format("split_linear 8 parts, {} tokens", rows));

@@ -51,6 +51,7 @@ inline std::vector<DType> packed_types() {
 // Alone, a few, an odd number, whole tiles and beyond.
 inline const Steps kOneByOne = {1, {1, 1, 1}};
 inline const Steps kSmallBatchSteps = {8, {2, 3, 8, 1, 5}};
+inline const Steps kFewSteps = {4, {2, 3, 4, 1}};
 inline const Steps kChunks = {130, {1, 3, 17, 64, 65, 130, 2}};
 
 /// [kVocab, columns]: heads whose elements in q8 are multiples of half a step, and their step 1 (of
@@ -69,6 +70,7 @@ inline std::vector<float> half_steps(uint32_t columns, uint32_t head_dim) {
 
 inline std::string label(const Steps& steps) {
   if (steps.max_tokens == kSmallBatchSteps.max_tokens) return "a few at once";
+  if (steps.max_tokens == kFewSteps.max_tokens) return "up to four at once";
   return steps.max_tokens == 1 ? "one by one" : "in chunks";
 }
 

@@ -193,6 +193,11 @@ Launch route_launch(const Problem& p, const DeviceInfo&) {
 
 // expert_linear
 
+bool norms_rows(const Problem& p) {
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  return glu != nullptr && glu->norm;
+}
+
 /// The weights of an expert are read again for each slot that chose it: it takes so few slots that
 /// most have an expert of their own.
 std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
@@ -201,6 +206,12 @@ std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
     return fmt::format("is for at most {} tokens", std::max(1u, s.experts / (2 * s.top_k)));
   }
   return refuses_width(p);
+}
+
+/// One token's variant norms the row, too: fused_experts.cpp.
+std::string glu_matvec_refuses(const Problem& p, const DeviceInfo& device) {
+  if (norms_rows(p)) return "norms no rows";
+  return has_many_tokens(p) ? matvec_refuses(p, device) : "is for several tokens";
 }
 
 template <bool kSubgroups>
@@ -218,7 +229,7 @@ Launch matvec(const Problem& p, const DeviceInfo&) {
       .sources = with_reduction(
           kSubgroups, {kActivationSource, gate_source(p), bias_source(p), "experts/results.wgsl",
                        "experts/plain_input.wgsl", "experts/matvec.wgsl"}),
-      .grid = {.x = {ceil_div(s.out, 4u)}, .y = {s.top_k}, .z = per_row(p)}};
+      .grid = {.x = {ceil_div(s.rows, 4u)}, .y = {s.top_k}, .z = per_row(p)}};
   add_bias(launch, p);
   add_gate(launch, p);
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
@@ -252,8 +263,7 @@ Launch grouped(const Problem& p, uint32_t threads, uint32_t tile_rows, uint32_t 
 }
 
 std::string grouped_refuses(const Problem& p, const DeviceInfo&) {
-  const auto* glu = std::get_if<ExpertGlu>(p.op);
-  if (glu != nullptr && glu->norm) return "norms no rows";
+  if (norms_rows(p)) return "norms no rows";
   return has_many_tokens(p) ? refuses_width(p) : "is for several tokens";
 }
 
@@ -371,6 +381,11 @@ constexpr KernelVariant kExpertsVariants[] = {
      .op = op_index<ExpertLinear>(),
      .backend = BackendKind::kCpu,
      .run = expert_linear_reference},
+    {.name = "expert_glu.wgsl.matvec_subgroup",
+     .op = op_index<ExpertGlu>(),
+     .needs = kFeatureSubgroups,
+     .refuses = glu_matvec_refuses,
+     .launch = matvec<true>},
     {.name = "expert_glu.wgsl.matrix",
      .op = op_index<ExpertGlu>(),
      .needs = kMatrixFeatures,

@@ -242,6 +242,8 @@ constexpr Way kRowPair[] = {{"row_pair", 0, row_pair_refuses, any}};
 
 /// For each of the three ops, in the order of preference, after those for one token.
 constexpr Way kWays[] = {
+    {"small_batch_dot4", kFeatureSubgroups | kFeatureDot4, small_batch_bytes_refuses,
+     small_batch_bytes, kStepRounding},
     {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
     {"small_batch_subgroup", kFeatureSubgroups, small_batch_subgroup_refuses, small_batch_subgroup},
     {"small_batch", 0, small_batch_refuses, small_batch_plain},
@@ -254,6 +256,8 @@ constexpr Way kWays[] = {
 
 /// For those that take one part of the columns at a time.
 constexpr Way kSplitWays[] = {
+    {"small_batch_dot4", kFeatureSubgroups | kFeatureDot4, small_batch_bytes_refuses,
+     small_batch_bytes, kStepRounding},
     {"matrix_narrow", kMatrixFeatures, narrow_matrix_refuses, narrow_matrix, kF16Rounding},
     {"matrix", kMatrixFeatures, small_matrix_refuses, small_matrix, kF16Rounding},
     {"matmul", 0, split_matmul_refuses, matmul},

@@ -16,10 +16,10 @@
 // no numbers; the tile is then computed once more, with the powers that bring its largest values to
 // 2^14. What is small loses no more than 2^-33 (x) and 2^-31 (weights) to the smallest f16.
 //
-// matvec reads each weight once for one token, small_batch once for up to 8; matmul is tiled for
-// many; linear_any takes rows of any length. All accumulate in f32, the reference in f64. An ending
-// is a small file (store_*.wgsl) that receives two neighbouring rows, so that no product kernel is
-// written twice.
+// matvec reads each weight once for one token, small_batch once for up to 8, small_batch_dot4 once
+// for up to 4, by dot products of bytes as matvec_dot4; matmul is tiled for many; linear_any takes
+// rows of any length. All accumulate in f32, the reference in f64. An ending is a small file
+// (store_*.wgsl) that receives two neighbouring rows, so that no product kernel is written twice.
 #pragma once
 #include <span>
 

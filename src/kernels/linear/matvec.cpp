@@ -124,6 +124,7 @@ Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling) {
                             "linear/matvec.wgsl"},
                 .grid = {}};
   const auto add = [&](const char* source) { launch.sources.push_back(source); };
+  if (codec.in_bytes) add("linear/staging/eights.wgsl");
   if (tiling.reduction == Reduction::kMemory) {
     add("wgsl/entry.wgsl");
     add("linear/reduction/memory.wgsl");

@@ -1,5 +1,7 @@
 #include "kernels/linear/small_batch.h"
 
+#include <algorithm>
+
 #include "kernels/linear/matvec.h"
 #include "kernels/quant/codec.h"
 
@@ -50,7 +52,94 @@ Launch small_batch(const Problem& p, const SmallBatchTiling& tiling, bool subgro
   return with_codec(wide_codec(p.inputs[1]), std::move(launch));
 }
 
+constexpr uint32_t kByteThreads = 256;
+/// Workgroup memory for the totals of few tokens, and to spare.
+constexpr uint32_t kTotalBytes = 4 << 10;
+
+/// How a product of bytes is divided among lanes: see small_batch_bytes.wgsl.
+struct ByteTiling {
+  uint32_t lanes, block, rounds, repeats;
+
+  uint32_t rows() const { return kByteThreads / lanes * block; }
+  /// The eights of x that a lane makes of a chunk.
+  uint32_t each(const UnitCodec& codec) const {
+    return ceil_div(kFewRows * rounds * lanes * codec.unit / 8, kByteThreads);
+  }
+};
+
+/// The workgroup memory for x of a chunk, with the most that leaves a multiprocessor two
+/// workgroups.
+uint32_t staged_bytes(uint32_t units, const UnitCodec& codec) {
+  return kFewRows * (2 * codec.unit * (units + 1) + 8 * units);
+}
+uint32_t most_staged_bytes(const DeviceInfo& device) {
+  const uint32_t most = device.backend == BackendKind::kCuda ? 40u << 10 : 20u << 10;
+  return std::min(most, uint32_t(device.limits.workgroup_bytes) - kTotalBytes);
+}
+
+/// Lanes for the units of a part, whose totals are narrow where they are few; as much of x as has
+/// room, and rows for two workgroups a multiprocessor.
+ByteTiling byte_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec& codec) {
+  const uint32_t parts = part_count(p), units = in_size(p) / parts / codec.unit;
+  ByteTiling tiling{.lanes = power_of_two(units, 8, kLanes), .block = 4, .rounds = 1, .repeats = 1};
+  if (tiling.lanes < kLanes) tiling.block = 2;
+  const uint32_t all_rounds = ceil_div(units, tiling.lanes);
+  while (tiling.rounds < all_rounds && 2 * tiling.each(codec) <= 8 &&
+         staged_bytes(2 * tiling.rounds * tiling.lanes, codec) <= most_staged_bytes(device)) {
+    tiling.rounds *= 2;
+  }
+  tiling.rounds = std::min(tiling.rounds, all_rounds);
+  if (tiling.rounds == all_rounds) {
+    const uint32_t groups = ceil_div(row_count(p), tiling.rows()) * parts;
+    tiling.repeats = ceil_div(groups, device.size.groups(2));
+  }
+  return tiling;
+}
+
 }  // namespace
+
+std::string small_batch_bytes_refuses(const Problem& p, const DeviceInfo& device) {
+  if (!per_token(p)) return "is for several tokens";
+  if (p.max_tokens > kFewRows) {
+    return fmt::format("is for at most {} tokens, not {}", kFewRows, p.max_tokens);
+  }
+  if (std::string reason = no_bytes(p); !reason.empty()) return reason;
+  if (std::string reason = lacks_lanes(device, kLanes); !reason.empty()) return reason;
+  const uint32_t unit = byte_units(p.inputs[1]).unit, columns = in_size(p) / part_count(p);
+  if (columns % unit != 0) return fmt::format("{} columns are no whole units of {}", columns, unit);
+  return small_workgroups(device, kByteThreads);
+}
+Launch small_batch_bytes(const Problem& p, const DeviceInfo& device) {
+  const UnitCodec codec = byte_units(p.inputs[1]);
+  const ByteTiling tiling = byte_tiling(p, device, codec);
+  const bool is_whole = tiling.lanes == kLanes;  // whether a lane group is a subgroup
+  Launch launch{
+      .constants = part_sizes(p, kByteThreads),
+      .sources = {"wgsl/entry_subgroup.wgsl", "linear/staging/eights.wgsl"},
+      .grid = {.x = {ceil_div(row_count(p), tiling.repeats * tiling.rows())}, .z = {part_count(p)}},
+      .again = {1}};
+  if (is_whole) launch.sources.emplace_back("linear/reduction/all_shuffle.wgsl");
+  launch.sources.insert(
+      launch.sources.end(),
+      {is_whole ? "linear/reduction/shuffle.wgsl" : "linear/reduction/narrow.wgsl",
+       is_whole ? "linear/reduction/four.wgsl" : "linear/reduction/each.wgsl",
+       "linear/small_batch_bytes.wgsl"});
+  launch.constants.insert(launch.constants.end(),
+                          {{"UNIT", codec.unit},
+                           {"LANES", tiling.lanes},
+                           {"BLOCK", tiling.block},
+                           {"ROUNDS", tiling.rounds},
+                           {"REPEATS", tiling.repeats},
+                           {"TOKENS", kFewRows},
+                           {"GROUP_ROWS", kFewRows * tiling.rows()},
+                           {"EIGHTS", codec.unit / 8},
+                           {"EIGHT_STEPS", doublings(codec.unit / 8)},
+                           {"EACH", tiling.each(codec)},
+                           {"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())}});
+  if (!is_whole) launch.constants.push_back({"LANE_STEPS", doublings(tiling.lanes)});
+  add_ending(launch, p);
+  return with_codec(codec, std::move(launch));
+}
 
 std::string small_batch_refuses(const Problem& p, const DeviceInfo&) {
   if (!per_token(p)) return "is for several tokens";
