@@ -51,7 +51,7 @@ typedef struct tokamak_model tokamak_model;
 typedef struct tokamak_request tokamak_request;
 typedef struct tokamak_stream tokamak_stream;
 
-/* The version of the library, "0.1.0". */
+/* The version of the library, "0.2.0". */
 TOKAMAK_API const char* tokamak_version(void);
 
 /* Errors -------------------------------------------------------------------------------------- */

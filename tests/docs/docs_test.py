@@ -138,6 +138,22 @@ class Documents(unittest.TestCase):
                     name = re.escape(name).replace(r"\.", r",\s*") if path.endswith(".cpp") else re.escape(name)
                     self.assertTrue(re.search(shapes[pathlib.Path(path).suffix].format(name), read(path)), "there is no such test")
 
+    def test_every_package_has_the_version_of_the_program(self):
+        version = re.search(r"project\(tokamak VERSION ([\d.]+)", read("CMakeLists.txt"))[1]
+        self.assertIn(f'version = "{version}"', read("python/pyproject.toml"))
+        self.assertIn(f'The version of the library, "{version}".', read("include/tokamak/c.h"))
+        self.assertIn(f"libtokamak.so.{version}", read("tests/node/package.test.mjs"))
+        self.assertEqual(set(re.findall(r"tokamak\D*[-_](\d+\.\d+\.\d+)", read("docs/install.md"))),
+                         {version})
+        packages = ["node", "web/tokamak-web", "web/site"]
+        packages += [p.parent.relative_to(ROOT) for p in ROOT.glob("examples/web/*/package.json")]
+        for name in packages:
+            package = read(f"{name}/package.json")
+            named = re.findall(r'"(?:version|tokamak-[\w-]+)": "\^?(\d+\.\d+\.\d+)"', package)
+            self.assertEqual(set(named), {version}, name)
+        release = re.search(r"^## Unreleased \((.*)\)$|^## ([\d.]+)", read("CHANGELOG.md"), re.MULTILINE)
+        self.assertTrue(version.startswith(release[1] or release[2]), release[0])
+
     def test_links_and_paths_lead_somewhere(self):
         for name in documents():
             folder = (ROOT / name).parent

@@ -31,8 +31,8 @@ const failure = (promise) =>
 before(async () => {
   for (const part of ["bin", "lib/tokamak", "lib/cmake", "share/tokamak/models"]) mkdirSync(join(staged, part), { recursive: true });
   copyFileSync(PROGRAM, join(staged, "bin", "tokamak"));
-  copyFileSync(LIBRARY, join(staged, "lib", "libtokamak.so.0.1.0"));
-  symlinkSync("libtokamak.so.0.1.0", join(staged, "lib", "libtokamak.so.0"));
+  copyFileSync(LIBRARY, join(staged, "lib", "libtokamak.so.0.2.0"));
+  symlinkSync("libtokamak.so.0.2.0", join(staged, "lib", "libtokamak.so.0"));
   symlinkSync("libtokamak.so.0", join(staged, "lib", "libtokamak.so"));
   copyFileSync(ADDON, join(staged, "lib", "tokamak", "tokamak.node"));
   writeFileSync(join(staged, "lib", "tokamak", "libtokamak_base.a"), "");

@@ -29,13 +29,13 @@ async function drop(page: Page, files: string[]): Promise<void> {
 /** Chooses files, or a folder, with the button of that name, by keyboard. */
 async function choose(page: Page, button: string, files: string | string[]): Promise<void> {
   if (await page.locator(".sheet").isHidden()) await page.locator(".chip").press("Enter");
-  // On a busy machine Chromium was seen to lose the files of a chooser; choosing again gives them.
+  // On a busy machine Chromium was seen to lose the files of a chooser; choosing again gives them, at once or never.
   await expect(async () => {
-    const chooser = page.waitForEvent("filechooser", { timeout: 20000 });
+    const chooser = page.waitForEvent("filechooser", { timeout: 8000 });
     await page.getByLabel(button).focus();
     await page.keyboard.press("Enter");
-    await (await chooser).setFiles(files, { timeout: 20000 });
-  }).toPass();
+    await (await chooser).setFiles(files, { timeout: 8000 });
+  }).toPass({ timeout: 20000 });
 }
 
 // A chooser whose files are lost may hold up those after it, too: then a new page is begun with.
