@@ -76,11 +76,6 @@ class Sharder {
     }
     taken_.insert(region.nodes.begin(), region.nodes.end());
     taken_.insert(root);
-    if (region.gathered) {
-      gathered_[*region.gathered] = region.taken.total;
-      if (can_cut_outputs(root)) cut_outputs(root);
-      return;
-    }
     const Node& node = graph_.nodes[root];
     cut_columns(graph_.at(node.inputs[1]), region.taken);
     const size_t bias = std::holds_alternative<Linear>(node.op) ? 2 : 3;
@@ -223,7 +218,25 @@ class Sharder {
       if (auto* reduce = std::get_if<AllReduce>(&last->op)) reduce->last = true;
       if (auto* gather = std::get_if<AllGather>(&last->op)) gather->last = true;
     }
+    join_norms(nodes);
     graph_.nodes = std::move(nodes);
+  }
+
+  /// One launch, and one crossing, for two norms that follow one another: of queries and of keys.
+  static void join_norms(std::vector<Node>& nodes) {
+    for (size_t i = 0; i + 1 < nodes.size(); ++i) {
+      auto* norm = std::get_if<AllNorm>(&nodes[i].op);
+      const Node& next = nodes[i + 1];
+      const auto* other = std::get_if<AllNorm>(&next.op);
+      if (norm == nullptr || other == nullptr || norm->eps != other->eps ||
+          next.inputs[0] == nodes[i].outputs[0]) {
+        continue;
+      }
+      norm->other_columns = other->columns;
+      nodes[i].inputs.insert(nodes[i].inputs.end(), next.inputs.begin(), next.inputs.end());
+      nodes[i].outputs.push_back(next.outputs[0]);
+      nodes.erase(nodes.begin() + std::ptrdiff_t(i) + 1);
+    }
   }
 
   Graph graph_;

@@ -68,7 +68,7 @@ class Finder {
       return std::nullopt;
     }
     if (!propose(root.inputs[0], matrix, column_unit(matrix)) ||
-        !pull(root.inputs[0], {own_.taken}) || !take_adapters() || !is_closed(root_)) {
+        !pull(root.inputs[0], {own_.taken}) || !take_adapters() || !is_closed()) {
       return std::nullopt;
     }
     return own_;
@@ -91,25 +91,6 @@ class Finder {
       return !std::holds_alternative<LoraUp>(up.op) ||
              own_.nodes.contains(*index_.maker_index(up.inputs[1]));
     });
-  }
-
-  /// The region that ends in front of a norm over all heads, which needs what every rank has.
-  std::optional<ShardRegion> run_to_norm() {
-    const Node& root = graph_.nodes[root_];
-    const TensorDesc& matrix = graph_.at(root.inputs[1]);
-    const auto norm = index_.maker_index(root.inputs[0]);
-    if (!norm || !std::holds_alternative<Linear>(root.op) ||
-        !std::holds_alternative<RmsNorm>(graph_.nodes[*norm].op) ||
-        at(graph_.nodes[*norm].inputs[1]).shape[0] != matrix.shape[1]) {
-      return std::nullopt;
-    }
-    const ValueId all = graph_.nodes[*norm].inputs[0];
-    if (find_attention(all) == nullptr || !propose(all, matrix, 1) ||
-        !follows_in_turn(own_.taken) || !pull(all, {own_.taken}) || !is_closed(*norm)) {
-      return std::nullopt;
-    }
-    own_.gathered = all;
-    return own_;
   }
 
  private:
@@ -218,9 +199,18 @@ class Finder {
   bool pull(const Add&, const Node& node, const RankCuts& cuts) {
     return pull(node.inputs[0], cuts) && pull(node.inputs[1], cuts);
   }
-  bool pull(const RmsNorm&, const Node& node, const RankCuts& cuts) {
+  bool pull(const RmsNorm& op, const Node& node, const RankCuts& cuts) {
     const uint32_t width = uint32_t(at(node.inputs[1]).shape[0]);
-    return has_whole(cuts, width) && pull(node.inputs[0], cuts);
+    return (has_whole(cuts, width) || spread(op, node, cuts, width)) && pull(node.inputs[0], cuts);
+  }
+  /// A norm of whole rows is one over all ranks.
+  bool spread(const RmsNorm& op, const Node& node, const RankCuts& cuts, uint32_t width) {
+    if (cuts.size() != 1 || cuts.front().total != width || !pull_rows(node.inputs[1], cuts, 1)) {
+      return false;
+    }
+    const uint32_t copies = cuts.front().step == 0 ? cuts.front().share : 1;
+    own_.ops[index_of(node)] = AllNorm{.ranks = ranks_, .columns = copies * width, .eps = op.eps};
+    return true;
   }
   bool pull(const Rope& op, const Node& node, const RankCuts& cuts) {
     return has_whole(cuts, op.head_dim) && pull(node.inputs[0], cuts);
@@ -327,16 +317,6 @@ class Finder {
     });
   }
 
-  /// Whether the ranks' columns in their order are all columns.
-  bool follows_in_turn(const RankCut& cut) const {
-    for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      const uint64_t begin = std::min<uint64_t>(uint64_t{rank} * cut.each, cut.total);
-      const uint64_t end = std::min<uint64_t>(begin + cut.each, cut.total);
-      if (begin != end && (cut.first(rank) != begin || cut.end(rank) != end)) return false;
-    }
-    return uint64_t{ranks_} * cut.each >= cut.total;
-  }
-
   bool pull_cache(ValueId id, const RankCut& cut, uint32_t width) {
     own_.heads[id] = cut;
     const auto maker = index_.maker_index(id);
@@ -358,13 +338,13 @@ class Finder {
     return is_new || place->second == cuts;
   }
 
-  /// Whether nobody but `last` and what is cut reads it. Fills have no such readers: each has its
+  /// Whether nobody but the root and what is cut reads it. Fills have no such readers: each has its
   /// own.
-  bool is_closed(size_t last) const {
+  bool is_closed() const {
     const auto is_within = [&](ValueId id) {
       return std::holds_alternative<Fill>(at(id).recipe) ||
              (id != graph_.result && std::ranges::all_of(index_.users(id), [&](size_t user) {
-                return user == last || own_.nodes.contains(user);
+                return user == root_ || own_.nodes.contains(user);
               }));
     };
     const auto all = [&](const auto& values) {
@@ -413,8 +393,7 @@ RankCut even_cut(uint32_t total, uint32_t ranks, uint32_t unit) {
 
 std::optional<ShardRegion> find_region(const Graph& graph, const GraphIndex& index, size_t root,
                                        uint32_t ranks) {
-  const auto found = Finder(graph, index, root, ranks).run();
-  return found ? found : Finder(graph, index, root, ranks).run_to_norm();
+  return Finder(graph, index, root, ranks).run();
 }
 
 }  // namespace tokamak

@@ -38,16 +38,12 @@ struct ShardRegion {
   std::map<ValueId, RankCut> elements;  // of vectors, the rows of a constant
   std::map<ValueId, RankCut> heads;     // of states for keys and values
   std::map<ValueId, RankCut> matrices;  // of recurrent states
-  std::map<size_t, Op> ops;             // of nodes that count heads: what a rank has of them
+  std::map<size_t, Op> ops;             // of nodes that count heads or are norms of whole rows
   std::set<size_t> nodes;               // without the last product
   bool has_attention = false;           // or a recurrence
-  /// The operand of a norm over all columns, where the region ends in front of one: the ranks' are
-  /// gathered, and the product is cut by the rows of its weight.
-  std::optional<ValueId> gathered = {};
 };
 
-/// The region that ends in the product at node `root`, or in front of the norm that makes what it
-/// reads, where it has one that no node outside reads.
+/// The region that ends in the product at node `root`, where it has one that no node outside reads.
 /// Attention and recurrences are cut by heads, all else by columns; packed columns in whole groups.
 std::optional<ShardRegion> find_region(const Graph& graph, const GraphIndex& index, size_t root,
                                        uint32_t ranks);

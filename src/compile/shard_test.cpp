@@ -259,17 +259,60 @@ TEST(Shard, RanksShareGroupsOfScans) {
                       "state  @scan: f32[1,4,8]", "all_reduce"});
 }
 
-TEST(Shard, WhatANormOverAllHeadsReadsIsGathered) {
+TEST(Shard, ANormOverAllHeadsOfAScanIsOneOverAllRanks) {
   std::string text(kScan);
   text.replace(text.find("%9: f32[T,32] = rms_norm %8, @ones"), 34,
                "%9: f32[T,32] = rms_norm %8, @norm");
   text.replace(text.find("%10: f32[T,32] = standardize %9, @zeros, @norm\n"), 47, "");
   text.replace(text.find("linear %10"), 10, "linear %9");
   const std::string cut = cut_text_of(text, 2);
-  expect_parts(cut, {"state  @scan: f32[2,4,8]", "f32[T,32] = all_gather", "rms_norm", "@norm {eps",
-                     R"(@out/ranks: bf16[24,32] = weight "out"[0:24] ~cut=24,24,1,0,48)",
-                     "f32[T,48] = all_gather"});
-  EXPECT_EQ(cut.find("all_reduce"), cut.npos) << cut;
+  expect_parts(
+      cut, {"state  @scan: f32[2,4,8]", R"(@norm/ranks: f32[16] = weight "norm"[0:16] ~cut=)",
+            "all_norm %8, @norm/ranks {ranks=2, columns=32, other_columns=0, eps=1e-06}",
+            R"(@out/ranks: bf16[48,16] = weight "out" columns ~cut=16,16,1,0,32)", "all_reduce"});
+  EXPECT_EQ(cut.find("all_gather"), cut.npos) << cut;
+  const auto parsed = parse_graph(cut);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(to_text(*parsed), cut);
+}
+
+/// The layer with norms of all queries and of all keys, as OLMo 2 has.
+std::string layer_with_norms() {
+  std::string text(kLayer);
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("state  @kv",
+          "const  @q_norm: f32[48] = weight \"q_norm\"\n"
+          "const  @k_norm: f32[24] = weight \"k_norm\"\nstate  @kv");
+  replace("%3: f32[T,48] = rope %2, @rope {head_dim=8, short_rows=0}\n", "");
+  replace("%5: f32[T,24]",
+          "%20: f32[T,48] = rms_norm %2, @q_norm {eps=1e-06}\n"
+          "%21: f32[T,24] = rms_norm %4, @k_norm {eps=1e-06}\n"
+          "%3: f32[T,48] = rope %20, @rope {head_dim=8, short_rows=0}\n%5: f32[T,24]");
+  replace("kv_append %4", "kv_append %21");
+  return text;
+}
+
+TEST(Shard, NormsOverAllHeadsShareACrossing) {
+  const std::string two = cut_text_of(layer_with_norms(), 2);
+  expect_parts(two, {"@q_norm/ranks: f32[32] = weight \"q_norm\"[0:32] ~cut=32,32,1,0,48",
+                     "@k_norm/ranks: f32[16] = weight \"k_norm\"[0:16] ~cut=16,16,1,0,24",
+                     "f32[T,32], %5: f32[T,16] = all_norm %2, @q_norm/ranks, %3, @k_norm/ranks "
+                     "{ranks=2, columns=48, other_columns=24, eps=1e-06}",
+                     "state  @kv: f32[64,2,2,8]"});
+  ShardReport report;
+  shard(*parse_graph(layer_with_norms()), 2, &report);
+  EXPECT_EQ(report.attentions, 1u);
+  EXPECT_EQ(report.whole, 0u);
+  // Every head of keys is on two ranks of eight, and adds its squares twice.
+  expect_parts(cut_text_of(layer_with_norms(), 8),
+               {"{ranks=8, columns=48, other_columns=48, eps=1e-06}"});
+  // Norms that differ in what they add have a launch each.
+  std::string apart = layer_with_norms();
+  apart.replace(apart.find("@k_norm {eps=1e-06}"), 19, "@k_norm {eps=1e-05}");
+  expect_parts(cut_text_of(apart, 2), {"{ranks=2, columns=48, other_columns=0, eps=1e-06}",
+                                       "{ranks=2, columns=24, other_columns=0, eps=1e-05}"});
 }
 
 /// A feed-forward layer with two adapters, the second without a part for the last product.

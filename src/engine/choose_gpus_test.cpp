@@ -60,10 +60,43 @@ TEST(ChooseGpus, TakesOnlyDevicesThatAreAlike) {
 TEST(ChooseGpus, TakesTheLargestWhereEachHasLayers) {
   const std::vector<CudaDeviceEntry> devices = {device("A", 100), device("B", 50),
                                                 device("C", 200)};
-  EXPECT_EQ(layer_gpus_for(90, 90, 0, devices), Numbers());
-  EXPECT_EQ(layer_gpus_for(243, 90, 0, devices), Numbers({0, 2})) << "a tenth is for caches";
-  EXPECT_EQ(layer_gpus_for(244, 90, 0, devices), Numbers({0, 2, 1}));
-  EXPECT_EQ(layer_gpus_for(284, 90, 0, devices), Numbers()) << "all have no room";
+  const auto fit = [](std::span<const uint64_t>) { return true; };
+  EXPECT_EQ(layer_gpus_for(90, 90, 0, devices, fit), Numbers());
+  EXPECT_EQ(layer_gpus_for(243, 90, 0, devices, fit), Numbers({0, 2})) << "a tenth is for caches";
+  EXPECT_EQ(layer_gpus_for(244, 90, 0, devices, fit), Numbers({0, 2, 1}));
+  EXPECT_EQ(layer_gpus_for(284, 90, 0, devices, fit), Numbers()) << "all have no room";
+}
+
+/// A table of tokens that the logits read, too, is on the first device and on the last.
+TEST(ChooseGpus, TakesMoreWhereLayersHaveNoRoomBesideWhatTwoHaveBoth) {
+  const std::vector<CudaDeviceEntry> devices = {device("A", 100), device("B", 50),
+                                                device("C", 200)};
+  std::vector<std::vector<uint64_t>> asked;
+  const auto fit = [&](std::span<const uint64_t> rooms) {
+    asked.emplace_back(rooms.begin(), rooms.end());
+    return rooms.size() > 2;
+  };
+  EXPECT_EQ(layer_gpus_for(200, 90, 0, devices, fit), Numbers({0, 2, 1}));
+  EXPECT_EQ(asked, (std::vector<std::vector<uint64_t>>{{90, 180}, {90, 180, 45}}));
+}
+
+/// The table of tokens counts twice: with the half of all and a tenth for caches two have no room.
+TEST(ChooseGpus, CountsWhatTwoPartsOfAPlanHaveBoth) {
+  const auto files = read_model_files("tests/data/models/gemma3_softcap");
+  ASSERT_TRUE(files) << files.error().message;
+  const auto compiled = Engine::compile(*files, make_cpu_backend()->device(),
+                                        {.backend = "cpu", .context = 64, .chunk = 16});
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  const Plan& plan = compiled->main.plan;
+  const uint64_t half = footprint(plan).constants * 10 / 9 / 2 + 1;
+  const auto has_room = [&](std::vector<uint64_t> rooms, uint64_t towers = 0) {
+    return layers_have_room(plan, towers, rooms);
+  };
+  EXPECT_FALSE(has_room({half, half}));
+  EXPECT_TRUE(has_room({half, half, half}));
+  EXPECT_TRUE(has_room({2 * half, 2 * half}));
+  EXPECT_FALSE(has_room({2 * half, 2 * half}, 2 * half)) << "no room for towers";
+  EXPECT_FALSE(has_room(std::vector<uint64_t>(100, half))) << "there are fewer layers";
 }
 
 TEST(OpenBackend, RefusesAnUnknownSplitOfOneDeviceToo) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 
 #include "backend/cuda/device.h"
 #include "base/bytes_text.h"
@@ -291,6 +292,17 @@ bool ranks_fit(const ModelFiles& files, DeviceInfo device, uint32_t ranks, uint6
          leave_room(double(sum.constants + tower_bytes(*compiled)), double(room));
 }
 
+/// Whether devices with these rooms have room for the layers of the plan that each would have.
+bool layers_fit(const ModelFiles& files, const DeviceInfo& device, std::span<const uint64_t> rooms,
+                OpenOptions options) {
+  options.notice = nullptr;
+  options.free_memory = std::accumulate(rooms.begin(), rooms.end(), uint64_t{0});
+  options.memory = fmt::format("{}", options.free_memory);
+  const auto compiled = Engine::compile(files, device, options);
+  if (!compiled) return false;
+  return layers_have_room(compiled->main.plan, tower_bytes(*compiled), rooms);
+}
+
 /// The devices with room for weights that `device` has no room for: ranks where they can be, else
 /// layers. Then `options` name them. Null: there are none.
 Result<std::unique_ptr<Backend>> open_more(const ModelFiles& files, const DeviceInfo& device,
@@ -302,7 +314,12 @@ Result<std::unique_ptr<Backend>> open_more(const ModelFiles& files, const Device
   if (options.split == "auto") {
     own.split = !own.gpus.empty() && check_cuda_links(own.gpus) ? "ranks" : "layers";
   }
-  if (own.split == "layers") own.gpus = layer_gpus_for(needed, room, 0, devices);
+  if (own.split == "layers") {
+    const auto layers = [&](std::span<const uint64_t> rooms) {
+      return layers_fit(files, device, rooms, options);
+    };
+    own.gpus = layer_gpus_for(needed, room, 0, devices, layers);
+  }
   if (own.gpus.empty()) return nullptr;
   auto together = open_backend(own);
   if (options.notice) {

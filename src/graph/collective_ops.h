@@ -60,4 +60,23 @@ struct AllGather {
   bool operator==(const AllGather&) const = default;
 };
 
+/// The rms_norm of whole rows of which every rank has some columns, of one value or of two in one
+/// launch: ranks give each other the sums of squares of what they have. `columns` and
+/// `other_columns`: those of all ranks together; what several have counts each time.
+///                     (x [T, n], w [n], y? [T, m], v? [m]) -> norm of x [T, n], norm of y? [T, m]
+struct AllNorm {
+  static constexpr std::string_view kName = "all_norm";
+  uint32_t ranks = 1;
+  uint32_t columns = 1;
+  uint32_t other_columns = 0;  // 0: there is no y
+  float eps = 0;
+  static void fields(auto& op, auto&& visit) {
+    visit("ranks", op.ranks);
+    visit("columns", op.columns);
+    visit("other_columns", op.other_columns);
+    visit("eps", op.eps);
+  }
+  bool operator==(const AllNorm&) const = default;
+};
+
 }  // namespace tokamak

@@ -43,6 +43,23 @@ struct CollectiveRules : ExpertRules {
     }
     return {{matrix(in[0]->shape[0], Dim{op.columns})}};
   }
+  Outputs operator()(const AllNorm& op) const {
+    const bool has_other = op.other_columns != 0;
+    TOK_TRY(count(has_other ? 4 : 2, has_other ? 4 : 2));
+    TOK_TRY(ranks(op.ranks));
+    std::vector<TensorDesc> norms;
+    for (size_t x = 0; x < in.size(); x += 2) {
+      TOK_TRY(activation(x));
+      TOK_TRY(vector(x + 1, in[x]->shape[1]));
+      TOK_TRY(rows_like(x, 0));
+      const uint32_t all = x == 0 ? op.columns : op.other_columns;
+      if (Dim{all} > Dim{op.ranks} * in[x]->shape[1] || all == 0) {
+        return wrong(x, fmt::format("at least {} columns together", all));
+      }
+      norms.push_back(matrix(in[x]->shape[0], in[x]->shape[1]));
+    }
+    return norms;
+  }
 };
 
 }  // namespace tokamak

@@ -204,7 +204,7 @@ using Op = std::variant<
     BlockMaxima, TopKBlocks, TopKTokens, SampleToken, AddRmsNorm, FusedNorm, NormAdd, Qkv,
     SplitLinear, LinearGlu, FusedLinear, GatedFfn, StepAttention, RopeAppend, ExpertGlu, ExpertMix,
     ToHalf, HalfLinear, PairGlu, GatedHalf, LoraDown, LoraUp, PositionScale, HeadLinear,
-    LatentAppend, LatentAttention, MergeSplits, AllReduce, AllReduceNorm, AllGather>;
+    LatentAppend, LatentAttention, MergeSplits, AllReduce, AllReduceNorm, AllGather, AllNorm>;
 
 /// The index of alternative T in Op: how patterns and kernel tables name an op without attributes.
 template <typename T, size_t kIndex = 0>
@@ -229,7 +229,7 @@ constexpr std::string_view op_name_at(size_t index) {
 /// Whether ranks work together in it.
 inline bool is_collective(const Op& op) {
   return std::holds_alternative<AllReduce>(op) || std::holds_alternative<AllReduceNorm>(op) ||
-         std::holds_alternative<AllGather>(op);
+         std::holds_alternative<AllGather>(op) || std::holds_alternative<AllNorm>(op);
 }
 
 /// The number of experts in the matrix that is an op's second operand; 0 for other ops.

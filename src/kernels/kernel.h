@@ -184,9 +184,9 @@ struct CpuCall {
   const Op* op = nullptr;
   std::vector<CpuTensor> inputs, outputs;
   BatchView batch;
-  uint32_t max_rows = 1;                  // of the phase
-  std::span<const CpuTensor> ranks = {};  // of an op in which ranks meet: the first input of each
-  ThreadPool* pool = nullptr;             // of kernels for vectors
+  uint32_t max_rows = 1;                                   // of the phase
+  std::span<const std::span<const CpuTensor>> ranks = {};  // that meet in the op: inputs of each
+  ThreadPool* pool = nullptr;                              // of kernels for vectors
 
   template <typename T>
   const T& as() const {

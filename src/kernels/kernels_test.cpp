@@ -163,10 +163,10 @@ TEST(Variants, AProcessorLeavesToReferencesWhatTakesNoTimeThere) {
   }
   std::erase_if(left, [&](std::string_view op) { return taken.contains(op); });
   // A row of a step, and what its plans do not have.
-  EXPECT_EQ(left, (std::set<std::string_view>{"all_gather", "all_reduce", "all_reduce_norm",
-                                              "first_row", "gated_half", "half_linear", "last_row",
-                                              "merge_splits", "next_token", "pair_glu",
-                                              "sample_token", "split_linear", "to_half"}));
+  EXPECT_EQ(left, (std::set<std::string_view>{
+                      "all_gather", "all_norm", "all_reduce", "all_reduce_norm", "first_row",
+                      "gated_half", "half_linear", "last_row", "merge_splits", "next_token",
+                      "pair_glu", "sample_token", "split_linear", "to_half"}));
 }
 
 TEST(Variants, EveryMatrixTypeRunsOnThePlainestDevice) {
@@ -287,18 +287,16 @@ void note_collectives(std::set<std::string>& used) {
     for (const Dim columns : {Dim{63}, Dim{64}}) {
       const Op gather = AllGather{.ranks = 2, .columns = uint32_t(2 * columns), .last = last};
       const Op reduce = AllReduce{.ranks = 2, .last = last};
-      Problem gathers{.op = &gather, .inputs = {tensor({kTokens, columns})}};
-      gathers.outputs = {tensor({kTokens, 2 * columns})};
-      Problem sums{.op = &reduce, .inputs = {tensor({kTokens, columns})}};
-      sums.outputs = sums.inputs;
-      Problem adds = sums;
-      adds.inputs.push_back(adds.inputs.front());
       const Op reduce_norm = AllReduceNorm{.ranks = 2, .last = last};
-      Problem norms = adds;
-      norms.op = &reduce_norm;
-      norms.inputs.push_back(tensor({columns}));
-      norms.outputs.push_back(norms.outputs.front());
-      for (const Problem& problem : {gathers, sums, adds, norms}) {
+      const Op norm = AllNorm{.ranks = 2}, two_norms = AllNorm{.ranks = 2, .other_columns = 2};
+      const TensorDesc x = tensor({kTokens, columns}), all = tensor({kTokens, 2 * columns});
+      const std::vector<TensorDesc> one = {x}, two = {x, x}, three = {x, x, tensor({columns})};
+      for (const Problem& problem :
+           {Problem{.op = &gather, .inputs = one, .outputs = {all}},
+            Problem{.op = &reduce, .inputs = one, .outputs = one},
+            Problem{.op = &reduce, .inputs = two, .outputs = one},
+            Problem{.op = &reduce_norm, .inputs = three, .outputs = two},
+            Problem{.op = &norm, .outputs = one}, Problem{.op = &two_norms, .outputs = two}}) {
         for (const KernelVariant& variant : collective_variants()) {
           if (variant.op != problem.op->index() || variant.launch == nullptr) continue;
           for (const std::string& source : variant.launch(problem, {}).sources) used.insert(source);

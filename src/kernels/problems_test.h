@@ -2,6 +2,7 @@
 #pragma once
 #include "base/packing.h"
 #include "graph/builder.h"
+#include "graph/is_any.h"
 #include "kernels/select.h"
 
 namespace tokamak {
@@ -41,7 +42,7 @@ inline Problem ordinary(const Op& op, uint32_t max_tokens = 1) {
     p.inputs = {x, tensor({32, 16})};
   else if (std::holds_alternative<GatherColumns>(op))
     p.inputs = {x, tensor({64}, DType::kU32)};
-  else if (std::holds_alternative<RmsNorm>(op) || std::holds_alternative<LayerNorm>(op))
+  else if (is_any<RmsNorm, LayerNorm, AllNorm>(op))
     p.inputs = {x, tensor({64})};
   else if (std::holds_alternative<Activate>(op))
     p.inputs = {x};

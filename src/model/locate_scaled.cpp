@@ -1,6 +1,7 @@
 // Numbers in the order of the device, and scales of their own. Layouts: compressed-tensors
 // (compressors/quantized_compressors), transformers' FP8 (integrations/finegrained_fp8.py),
 // modelopt and mlx.core.quantize.
+#include <algorithm>
 #include <array>
 
 #include "base/bits.h"
@@ -31,7 +32,8 @@ class ScaledSearch : MatrixSearch {
     const DType dtype = found_.weight->dtype;
     if (is_packed && is_word(*found_.weight)) return packed();
     if (dtype == DType::kF8E4M3 || dtype == DType::kI8) return scaled();
-    if (dtype == DType::kU8 && part(".weight_scale") != nullptr) return micro(".weight_scale");
+    const bool is_micro = is_packed || part(".weight_scale") != nullptr;
+    if (dtype == DType::kU8 && is_micro) return micro(".weight_scale");
     const TensorInfo* scales = part(".scales");
     const bool is_mlx = dtype == DType::kU32 && scales != nullptr && scales->dtype == DType::kU8;
     if (is_mlx) return micro(".scales");
@@ -44,8 +46,12 @@ class ScaledSearch : MatrixSearch {
     for (const char* suffix : {".weight_scale_inv", ".weight_scale", ".SCB"}) {
       if (found_.scales == nullptr) found_.scales = part(suffix);
     }
-    if (found_.scales == nullptr) return std::nullopt;
+    if (found_.scales == nullptr) {
+      const auto suffix = suffix_of_others({".weight_scale_inv", ".SCB"});
+      return lacks(weight, suffix.empty() ? ".weight_scale" : suffix);
+    }
     TOK_TRY(check_matrix());
+    TOK_TRY(check_symmetry());
     const TensorInfo& scales = *found_.scales;
     if (!is_float_weight(scales.dtype) && scales.dtype != DType::kF8E8M0) {
       return wrong(scales, "f32, f16, bf16 or f8e8m0");
@@ -69,10 +75,20 @@ class ScaledSearch : MatrixSearch {
     return wrong(weight, "a multiple of 16 columns");
   }
 
+  /// Some writers have zero points of nothing but zeros.
+  Result<void> check_symmetry() const {
+    const TensorInfo* zeros = part(".weight_zero_point");
+    if (zeros == nullptr) return {};
+    TOK_TRY(const FileBytes bytes, file_.data(*zeros));
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (std::all_of(bytes.data(), bytes.data() + bytes.size(), is_zero)) return {};
+    return refuse(*zeros, "a zero point for numbers of 8 bits");
+  }
+
   /// MXFP4 and MXFP8 have groups of 32, NVFP4 of 16.
   Result<std::optional<StoredMatrix>> micro(std::string_view suffix) {
     const TensorInfo& weight = *found_.weight;
-    found_.scales = part(suffix);
+    TOK_TRY(found_.scales, companion(weight, suffix));
     const TensorInfo& scales = *found_.scales;
     // gpt-oss has its groups as a dimension of their own: [..., rows, groups, 16].
     uint64_t row_elements = weight.shape.empty() ? 0 : weight.shape.back();
@@ -97,6 +113,10 @@ class ScaledSearch : MatrixSearch {
     }
     if (is_nv) {
       TOK_TRY(take_factor({".weight_global_scale", ".weight_scale_2"}));
+      if (found_.factor == nullptr && suffix == ".weight_scale") {
+        const bool is_modelopt = weight.name.ends_with(kWeight);
+        return lacks(weight, is_modelopt ? ".weight_scale_2" : ".weight_global_scale");
+      }
     }
     found_.format = StoredMatrix::Format::kMicro;
     found_.group = found_.columns / groups;

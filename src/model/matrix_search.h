@@ -54,10 +54,22 @@ class MatrixSearch {
     if (found_.rows == 0) found_.rows = rows;
     return found_.rows == rows && rows != 0;
   }
-  Result<const TensorInfo*> companion(const TensorInfo& packed, std::string_view suffix) const {
-    if (const TensorInfo* found = part(suffix)) return found;
+  Failure lacks(const TensorInfo& packed, std::string_view suffix) const {
     return invalid_input("{}: tensor \"{}\" is {}, but there is no \"{}{}\" to unpack it with.",
                          file_.file_name(packed), packed.name, describe(packed), module_, suffix);
+  }
+  Result<const TensorInfo*> companion(const TensorInfo& packed, std::string_view suffix) const {
+    if (const TensorInfo* found = part(suffix)) return found;
+    return lacks(packed, suffix);
+  }
+  /// The first of these that other matrices of the file have beside them; "" where none does.
+  std::string_view suffix_of_others(std::initializer_list<std::string_view> suffixes) const {
+    for (const std::string_view suffix : suffixes) {
+      for (const TensorInfo& tensor : file_.tensors()) {
+        if (tensor.name.ends_with(suffix)) return suffix;
+      }
+    }
+    return "";
   }
 
   Result<void> check_matrix() {

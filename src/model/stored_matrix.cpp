@@ -23,6 +23,8 @@ class Locator : MatrixSearch {
     if (is_packed(dtype)) return blocks();
     if (is_float_weight(dtype)) return plain();
     if (dtype == DType::kU32) return affine();
+    const auto suffix = suffix_of_others({".weight.absmax", ".weight_scale"});
+    if (dtype == DType::kU8 && !suffix.empty()) return lacks(*found_.weight, suffix);
     return unsupported(
         "{}: tensor \"{}\" has element type {}, expected f32, f16, bf16 or a packing that "
         "docs/models.md lists.",

@@ -242,13 +242,14 @@ class Capture {
       for (const ValueId id : node.outputs) made_by[id] = i;
       if (const auto added = added_to(node.op)) place_of[node.outputs[0]] = node.inputs[*added];
       if (!is_collective(node.op)) continue;
+      ops.push_back(i);
+      if (std::holds_alternative<AllNorm>(node.op)) continue;  // others read no more than sums
       ValueId given = node.inputs[0];
       for (auto found = place_of.find(given); found != place_of.end();
            found = place_of.find(given)) {
         given = found->second;
       }
-      given_to.emplace_back(given, ops.size());
-      ops.push_back(i);
+      given_to.emplace_back(given, ops.size() - 1);
     }
     std::ranges::sort(given_to, {}, [&](const auto& one) { return made_by[one.first]; });
     std::vector<size_t> read_by;  // of each buffer: which of the ops read it last

@@ -36,7 +36,7 @@ void add_attention(Cost& cost, const Step& step, const Operand& cache, uint64_t 
 }
 
 /// The bytes that a rank takes from the others: of a sum its share of theirs and the sums that they
-/// make, of what is gathered theirs.
+/// make, of what is gathered theirs, of a norm two sums of each row with the numbers of their turn.
 uint64_t link_bytes(const Step& step, uint64_t tokens) {
   const auto moved = [&](uint32_t ranks, uint64_t times) {
     const Operand& out = step.outputs[0];
@@ -44,6 +44,10 @@ uint64_t link_bytes(const Step& step, uint64_t tokens) {
   };
   if (const auto* sum = std::get_if<AllReduce>(&step.op)) return moved(sum->ranks, 2);
   if (const auto* sum = std::get_if<AllReduceNorm>(&step.op)) return moved(sum->ranks, 2);
+  if (const auto* norm = std::get_if<AllNorm>(&step.op)) {
+    const Dim rows = step.outputs[0].shape[0];
+    return byte_count(DType::kF32, {rows, 4}, tokens) * (norm->ranks - 1);
+  }
   const auto* all = std::get_if<AllGather>(&step.op);
   return all == nullptr ? 0 : moved(all->ranks, 1);
 }

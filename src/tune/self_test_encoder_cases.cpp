@@ -87,6 +87,16 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     all.push_back(w.finish(w.graph().add_node(op, {x}).front(), steps, kSelfTestExact));
   }
   {
+    Writer w(fmt::format("all_norm {}", kColumns), AllNorm::kName);
+    const ValueId x = w.activation(kColumns), y = w.activation(kColumns, 2);
+    const AllNorm op{
+        .ranks = 2, .columns = 2 * kColumns, .other_columns = 2 * kColumns, .eps = 1e-3f};
+    const ValueId weight = w.random("w", {kColumns}), other = w.random("v", {kColumns});
+    const auto both = w.graph().add_node(op, {x, weight, y, other});
+    const ValueId norm = w.graph().scale(both[1], 0.7f);
+    all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSelfTestSum));
+  }
+  {
     Writer w(fmt::format("first_row {}", kColumns), FirstRow::kName);
     const ValueId x = w.activation(kColumns, 3);
     all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));

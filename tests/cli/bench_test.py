@@ -80,6 +80,13 @@ class Bench(unittest.TestCase):
         self.assertEqual(len(out["tests"][0]["seconds"]), 2)
         self.assertTrue(out["check"]["correct"])
 
+    def test_several_devices_are_compared_with_one(self):
+        reference = ("bench", model("llama_untied"), "--backend", "cpu-reference", "--check", "-p", 4,
+                     "-n", 3, "-r", 1, "--json")
+        one, two = (json.loads(tokamak(*reference, *more).out)["check"] for more in ((), ("--gpus", "0,1")))
+        self.assertIsNone(one["max_relative_error"], "a reference is no measure of itself")
+        self.assertLess(two["max_relative_error"], 1e-5)
+
     def test_mistakes_name_the_value_and_what_is_expected(self):
         for flags, expected in [
             (("-p", "128,x"), '--n-prompt is "x", expected a whole number from 0 to 16777216'),

@@ -185,13 +185,22 @@ INSTANTIATE_TEST_SUITE_P(
     Ranks, ModelGolden,
     testing::ValuesIn(in_turn(kAllNames, {{"cpu_2_ranks"}, {"cpu_3_ranks"}, {"cpu_4_ranks"}})),
     case_name);
+/// Norms over all heads of queries and of keys: of heads that come out even and of others.
+INSTANTIATE_TEST_SUITE_P(RanksOfNorms, ModelGolden,
+                         testing::Combine(testing::Values("minimax_m2", "olmo2", "olmo3"),
+                                          testing::Values(setup_named("cpu_2_ranks"),
+                                                          setup_named("cpu_3_ranks"),
+                                                          setup_named("cpu_4_ranks"))),
+                         case_name);
 /// Windows beside other layers; recurrent ones; values that are made in front of the first.
 INSTANTIATE_TEST_SUITE_P(Stages, ModelGolden,
                          testing::ValuesIn(in_turn(kStageNames, {{"cpu_2_stages"}})), case_name);
-/// One of each kind that is cut in another way: dense, experts, with a bias, packed, recurrent.
+/// One of each kind that is cut in another way: dense, experts, with a bias, packed, recurrent,
+/// with norms over all heads.
 INSTANTIATE_TEST_SUITE_P(CudaRanks, ModelGolden,
                          testing::Combine(testing::Values("llama_untied", "qwen3_moe", "gpt_oss",
-                                                          "llama_mlx4_g64", "qwen3_5_text"),
+                                                          "llama_mlx4_g64", "qwen3_5_text",
+                                                          "olmo3"),
                                           testing::ValuesIn(cuda_ranks())),
                          case_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ModelGolden);

@@ -12,7 +12,7 @@ generating must fail. In no case may the program crash, hang or succeed.
 
 The groups are those of malformed containers (1-17, 20-22, 25-29), of tensors that do not fit the
 model (18, 19, 23, 24), of bad configurations (30, 31), of encoders (32) and of bad packed matrices
-(33 of MLX, 34 of GPTQ).
+(33 of MLX, 34 of GPTQ, 37 of others in packed_cases.py).
 """
 import argparse
 import json
@@ -20,68 +20,16 @@ import pathlib
 import shutil
 import struct
 
-WEIGHTS = "model.safetensors"
+import packed_cases
+from damage import (CASES, MODULE, WEIGHTS, case, entry_case, file_case, halve, join, packed_config_case, split,
+                    tensors_case, text_case)
+
 INDEX = WEIGHTS + ".index.json"
 FIRST, SECOND = "lm_head.weight", "model.embed_tokens.weight"
 NORM = "model.norm.weight"
-CASES = []
-
-
-def case(name, *mentions, base="llama_untied", expect="error"):
-    """Registers a function that damages a fresh copy of `base`; `name` starts with its group."""
-
-    def register(damage):
-        CASES.append((name, base, expect, list(mentions), damage))
-        return damage
-
-    return register
 
 
 # --- Damaging one safetensors file -------------------------------------------------------------
-
-
-def split(path):
-    """-> header text, data"""
-    raw = path.read_bytes()
-    (length,) = struct.unpack("<Q", raw[:8])
-    return raw[8 : 8 + length], raw[8 + length :]
-
-
-def join(path, header, data, length=None):
-    path.write_bytes(struct.pack("<Q", len(header) if length is None else length) + header + data)
-
-
-def file_case(name, edit, *mentions, **options):
-    """`edit`: bytes of the whole file -> bytes."""
-
-    def damage(folder):
-        path = folder / WEIGHTS
-        path.write_bytes(edit(path.read_bytes()))
-
-    case(name, WEIGHTS, *mentions, **options)(damage)
-
-
-def entry_case(name, tensor, edit, *mentions, **options):
-    """`edit` changes the header's entry of one tensor in place; the data stay."""
-
-    def damage(folder):
-        header, data = split(folder / WEIGHTS)
-        entries = json.loads(header)
-        edit(entries[tensor])
-        join(folder / WEIGHTS, json.dumps(entries).encode(), data)
-
-    case(name, tensor, *mentions, **options)(damage)
-
-
-def text_case(name, before, after, *mentions, **options):
-    """Replaces bytes of the header's text, once."""
-
-    def damage(folder):
-        header, data = split(folder / WEIGHTS)
-        assert before in header, (name, before)
-        join(folder / WEIGHTS, header.replace(before, after, 1), data)
-
-    case(name, *mentions, **options)(damage)
 
 
 def with_length(length):
@@ -375,49 +323,6 @@ def renamed_dense(folder):
 # --- Damaging packed matrices -------------------------------------------------------------------
 
 MLX, GPTQ = "llama_mlx4_g64", "llama_gptq4_g128_actorder"
-MODULE = "model.layers.0.mlp.down_proj"
-FIELDS = {MLX: ["quantization", "quantization_config"], GPTQ: ["quantization_config"]}
-
-
-def tensors_case(name, edit, *mentions, base):
-    """`edit`: {tensor: {dtype, shape, data}} changed in place; the file is written again."""
-
-    def damage(folder):
-        header, data = split(folder / WEIGHTS)
-        tensors = json.loads(header)
-        tensors.pop("__metadata__", None)
-        for entry in tensors.values():
-            begin, end = entry.pop("data_offsets")
-            entry["data"] = data[begin:end]
-        edit(tensors)
-        out = b""
-        for entry in tensors.values():
-            raw = entry.pop("data")
-            entry["data_offsets"] = [len(out), len(out) + len(raw)]
-            out += raw
-        join(folder / WEIGHTS, json.dumps(tensors).encode(), out)
-
-    case(name, *mentions, base=base)(damage)
-
-
-def packed_config_case(name, changes, *mentions, base):
-    def damage(folder):
-        path = folder / "config.json"
-        config = json.loads(path.read_text())
-        for field in FIELDS[base]:
-            config[field].update(changes)
-        path.write_text(json.dumps(config))
-
-    case(name, *mentions, base=base)(damage)
-
-
-def halve(tensor):
-    def edit(tensors):
-        entry = tensors[tensor]
-        entry["shape"][0] //= 2
-        entry["data"] = entry["data"][: len(entry["data"]) // 2]
-
-    return edit
 
 
 def as_f16(tensors):

@@ -471,6 +471,7 @@ std::vector<Case> cases_of(std::string_view op) {
   if (op == "all_reduce") return all_reduce_cases();
   if (op == "all_reduce_norm") return all_reduce_norm_cases();
   if (op == "all_gather") return all_gather_cases();
+  if (op == "all_norm") return all_norm_cases();
   if (op == "columns") {
     return of_elements([](GraphBuilder& g, ValueId x, ValueId) {
       const uint32_t n = uint32_t(g.at(x).shape[1]);

@@ -20,6 +20,7 @@ std::vector<Case> position_scale_cases();
 std::vector<Case> all_reduce_cases();
 std::vector<Case> all_reduce_norm_cases();
 std::vector<Case> all_gather_cases();
+std::vector<Case> all_norm_cases();
 std::vector<Case> gather_columns_cases();
 std::vector<Case> unfold_cases();
 std::vector<Case> half_snake_cases();

@@ -123,6 +123,38 @@ std::vector<Case> all_gather_cases() {
   return all;
 }
 
+/// One value, and two whose rows are of other lengths.
+std::vector<Case> all_norm_cases() {
+  struct Shape {
+    uint32_t columns, other;
+  };
+  std::vector<Case> all;
+  for (const Shape shape : {Shape{7, 0}, {300, 0}, {1280, 0}, {300, 100}, {33, 7}, {1280, 2052}}) {
+    for (const Steps& steps : {kOneByOne, kChunks}) {
+      CaseBuilder b(fmt::format("all_norm {} and {} {}", shape.columns, shape.other, label(steps)));
+      const uint32_t ranks = shape.columns == 300 ? 2 : 8;
+      const AllNorm op{.ranks = ranks,
+                       .columns = ranks * shape.columns - 1,
+                       .other_columns = ranks * shape.other,
+                       .eps = 1e-3f};
+      std::vector<ValueId> inputs = {b.activation(shape.columns),
+                                     b.random("w", {shape.columns}, DType::kF32, 2)};
+      if (shape.other == 0) {
+        all.push_back(b.finish(b.graph().add_node(op, inputs).front(), steps, kSum));
+        continue;
+      }
+      inputs.push_back(b.activation(shape.other));
+      inputs.push_back(b.random("v", {shape.other}, DType::kF32, 2));
+      const auto both = b.graph().add_node(op, inputs);
+      const uint32_t shared = std::min(shape.columns, shape.other);
+      const ValueId first = b.graph().columns(both[0], 0, shared);
+      const ValueId other = b.graph().columns(both[1], shape.other - shared, shared);
+      all.push_back(b.finish(b.graph().add(first, b.graph().scale(other, 0.7f)), steps, kSum));
+    }
+  }
+  return all;
+}
+
 std::vector<Case> gather_columns_cases() {
   std::vector<Case> all;
   for (const uint32_t columns : {1u, 7u, 300u}) {

@@ -218,7 +218,8 @@ void add_report(App& command, BenchFlags& flags) {
       ->excludes(no_check);
   command
       .add_option("--reference", flags.options.reference,
-                  "what --check compares with: the CPU, which is slow, or another backend")
+                  "what --check compares with: the CPU, which is slow, another backend, or of "
+                  "--gpus 0,1 the first device alone")
       ->check(one_of({"cpu", "webgpu", "cuda"}))
       ->excludes(no_check)
       ->capture_default_str();

@@ -10,7 +10,8 @@ class ThreadMeeting final : public Meeting {
  public:
   explicit ThreadMeeting(size_t ranks) : given_(ranks), all_(std::ptrdiff_t(ranks)) {}
 
-  std::span<const CpuTensor> come(size_t rank, const CpuTensor& given) override {
+  std::span<const std::span<const CpuTensor>> come(size_t rank,
+                                                   std::span<const CpuTensor> given) override {
     given_[rank] = given;
     all_.arrive_and_wait();
     return given_;
@@ -18,7 +19,7 @@ class ThreadMeeting final : public Meeting {
   void leave() override { all_.arrive_and_wait(); }
 
  private:
-  std::vector<CpuTensor> given_;
+  std::vector<std::span<const CpuTensor>> given_;
   std::barrier<> all_;
 };
 

@@ -10,8 +10,10 @@ namespace tokamak {
 class Meeting {
  public:
   virtual ~Meeting() = default;
-  /// Gives the others `given` and waits for theirs: those of all ranks, in their order.
-  virtual std::span<const CpuTensor> come(size_t rank, const CpuTensor& given) = 0;
+  /// Gives the others `given`, an op's inputs, and waits for theirs: those of all ranks, in their
+  /// order.
+  virtual std::span<const std::span<const CpuTensor>> come(size_t rank,
+                                                           std::span<const CpuTensor> given) = 0;
   /// Returns when all have read it.
   virtual void leave() = 0;
 };

@@ -202,7 +202,7 @@ class CpuProgram : public Program {
     for (const Operand& in : step.inputs) call.inputs.push_back(view(in, now));
     for (const Operand& out : step.outputs) call.outputs.push_back(view(out, now));
     if (meeting_ == nullptr || !is_collective(step.op)) return step.kernel->run(call);
-    call.ranks = meeting_->come(rank_, call.inputs[0]);
+    call.ranks = meeting_->come(rank_, call.inputs);
     step.kernel->run(call);
     meeting_->leave();
   }

@@ -177,6 +177,42 @@ TEST(CudaRanks, NormaliseWhatTheyHaveAddedUp) {
   }
 }
 
+/// Several rows of a workgroup, and a row for each.
+TEST(CudaRanks, NormaliseRowsOfWhichTheyHaveSomeColumns) {
+  constexpr uint32_t kColumns = 900;
+  constexpr float kEps = 1e-3f;
+  const auto ranks = open_ranks();
+  ASSERT_NE(ranks, nullptr);
+  for (const uint32_t most : {256u, 8u}) {
+    Sum sum = begin_sum(kColumns);
+    sum.graph.nodes.push_back({AllNorm{.ranks = kRanks,
+                                       .columns = kRanks * kColumns,
+                                       .other_columns = kRanks * kColumns,
+                                       .eps = kEps},
+                               {sum.part, ValueId{7}, sum.residual, ValueId{7}},
+                               {ValueId{5}, ValueId{6}}});
+    sum.graph.values.push_back({.name = {}, .shape = {kTokens, kColumns}});
+    sum.graph.nodes.push_back({Add{}, {ValueId{5}, ValueId{6}}, {ValueId{8}}});
+    sum.graph.result = ValueId{8};
+    const std::vector<uint32_t> tokens = tokens_of(most == 8 ? 3 : 150);
+    const Ran own = run(*ranks, sum.graph, most, tokens);
+    ASSERT_EQ(own.rows.size(), tokens.size() * kColumns);
+    double worst = 0;
+    for (size_t row = 0; row < tokens.size(); ++row) {
+      double all = 0, same = 0;  // squares of what each has another part of, and of what all have
+      for (size_t c = 0; c < kRanks * kColumns; ++c) all += std::pow(value(tokens[row], c), 2);
+      for (size_t c = 0; c < kColumns; ++c) same += std::pow(value(tokens[row], c), 2);
+      const double scale = 0.5 / std::sqrt(all / (kRanks * kColumns) + kEps) +
+                           0.5 / std::sqrt(same / kColumns + kEps);
+      for (size_t c = 0; c < kColumns; ++c) {
+        const double expected = scale * value(tokens[row], c);
+        worst = std::max(worst, std::abs(own.rows[row * kColumns + c] - expected));
+      }
+    }
+    EXPECT_LE(worst, 1e-5) << most;
+  }
+}
+
 TEST(CudaLinks, TheSlowestBetweenTheRanksCounts) {
   const std::vector<CudaLink> links = {{.reader = 0, .owner = 1, .bytes_per_second = 10},
                                        {.reader = 1, .owner = 0, .bytes_per_second = 8},

@@ -1,17 +1,6 @@
 // Each rank puts its values into the others' memory, the number of the turn beside each two of
 // them: a lane that finds it there has the values, and no lane waits for more than its own. That
 // takes twice the bytes, which for few rows is less than a meeting and a load across.
-
-// The place of a rank's values for that slot. Those of two turns have places of their own: a rank
-// that begins the next turn has found this turn's values, but others may not have yet.
-fn inbox(rank: u32, turn: u32, group: u32, slot: u32) -> u32 {
-  return INBOX + (((rank * 2u + turn % 2u) * MAX_PUT_GROUPS + group) * 2u * MAX_SLOTS + slot) * 4u;
-}
-
-// The rank, and the number of the group's turn.
-fn begin(group: u32, lane: u32) -> vec2<u32> {
-  return vec2<u32>(atomicLoad(&meeting[0]), atomicLoad(&meeting[1u + group]) + 1u);
-}
 fn give(turn: vec2<u32>, group: u32, slot: u32, i: u32) -> Part {
   let own = sum_of(min(turn.x, RANKS - 1u), i);
   let to = inbox(turn.x, turn.y, group, slot);
@@ -31,10 +20,4 @@ fn part_from(rank: u32, turn: vec2<u32>, group: u32, slot: u32, i: u32, own: Par
   let low = takeRank(&meeting[at], turn.y);
   let high = takeRank(&meeting[at + 4u * MAX_SLOTS], turn.y);
   return Part(low.x, low.y, high.x, high.y);
-}
-fn end(turn: vec2<u32>, group: u32, lane: u32) {
-  workgroupBarrier();
-  if (lane == 0u) {
-    atomicStore(&meeting[1u + group], turn.y);
-  }
 }

@@ -1,6 +1,7 @@
 #include "kernels/collective/collective.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/launch.h"
 #include "kernels/norm/rms_norm.h"
@@ -8,11 +9,13 @@
 namespace tokamak {
 namespace {
 
-/// The operand of every rank; of a rank that is alone its own, as if all had the same.
-std::vector<CpuTensor> parts_of(const CpuCall& call, uint32_t ranks) {
-  if (call.ranks.empty()) return std::vector<CpuTensor>(ranks, call.inputs[0]);
+/// An operand of every rank; of a rank that is alone its own, as if all had the same.
+std::vector<CpuTensor> parts_of(const CpuCall& call, uint32_t ranks, size_t input = 0) {
+  if (call.ranks.empty()) return std::vector<CpuTensor>(ranks, call.inputs[input]);
   TOK_CHECK(call.ranks.size() == ranks);
-  return {call.ranks.begin(), call.ranks.end()};
+  std::vector<CpuTensor> parts;
+  for (const std::span<const CpuTensor> inputs : call.ranks) parts.push_back(inputs[input]);
+  return parts;
 }
 
 /// The sum of `of` ranks and the residual, where there is one.
@@ -48,6 +51,28 @@ void all_gather_reference(const CpuCall& call) {
     const size_t row = i / columns, column = i % columns;
     y[i] = parts[column / own].f32()[row * own + column % own];
   }
+}
+
+/// The norm of input `x` by the squares of every rank, as output `out`.
+void norm_over_ranks(const CpuCall& call, size_t x, uint32_t columns, size_t out) {
+  const auto& op = call.as<AllNorm>();
+  const std::vector<CpuTensor> parts = parts_of(call, op.ranks, x);
+  const std::span<const float> own = call.inputs[x].f32(), w = call.inputs[x + 1].f32();
+  const std::span<float> y = call.outputs[out].f32();
+  for (size_t first = 0; first < own.size(); first += w.size()) {
+    double squares = 0;
+    for (const CpuTensor& part : parts) {
+      for (const float v : part.f32().subspan(first, w.size())) squares += double{v} * double{v};
+    }
+    const double scale = 1 / std::sqrt(squares / double(columns) + double{op.eps});
+    for (size_t c = 0; c < w.size(); ++c) y[first + c] = float(own[first + c] * scale * w[c]);
+  }
+}
+
+void all_norm_reference(const CpuCall& call) {
+  const auto& op = call.as<AllNorm>();
+  norm_over_ranks(call, 0, op.columns, 0);
+  if (op.other_columns != 0) norm_over_ranks(call, 2, op.other_columns, 1);
 }
 
 constexpr uint32_t kThreads = 256;
@@ -106,7 +131,8 @@ enum class Way : uint8_t { kPut, kMeet, kTwoSteps };
 std::vector<std::string> way_sources(Way way, bool last) {
   switch (way) {
     case Way::kPut:
-      return {"collective/read_parts.wgsl", "collective/parts.wgsl", "collective/by_putting.wgsl"};
+      return {"collective/read_parts.wgsl", "collective/parts.wgsl", "collective/inbox.wgsl",
+              "collective/by_putting.wgsl"};
     case Way::kMeet:
       return {"collective/meet.wgsl", leave_source(last), "collective/read_parts.wgsl",
               "collective/parts.wgsl", "collective/by_meeting.wgsl"};
@@ -115,6 +141,13 @@ std::vector<std::string> way_sources(Way way, bool last) {
   }
   return {"collective/meet.wgsl", "collective/changed_parts.wgsl", "collective/parts.wgsl",
           "collective/by_two_steps.wgsl"};
+}
+
+/// For collective/inbox.wgsl.
+void add_inbox(Launch& launch) {
+  launch.constants.push_back({"INBOX", kArrivalWords});
+  launch.constants.push_back({"MAX_PUT_GROUPS", kMaxPutGroups});
+  launch.constants.push_back({"MAX_SLOTS", kMaxSlots});
 }
 
 /// A sum over ranks whose lanes hold `held` parts; a workgroup has `chunk` neighbours at a time, of
@@ -133,10 +166,7 @@ Launch sum_launch(const Problem& problem, const auto& op, Way way, uint64_t grou
     launch.constants.push_back(
         {"IN_FLIGHT", std::min(kHeld, ceil_div(ceil_div(chunk, op.ranks), kThreads))});
   }
-  if (way != Way::kPut) return launch;
-  launch.constants.push_back({"INBOX", kArrivalWords});
-  launch.constants.push_back({"MAX_PUT_GROUPS", kMaxPutGroups});
-  launch.constants.push_back({"MAX_SLOTS", kMaxSlots});
+  if (way == Way::kPut) add_inbox(launch);
   return launch;
 }
 
@@ -210,7 +240,49 @@ Launch all_gather_launch(const Problem& problem, const DeviceInfo&) {
   return launch;
 }
 
+/// Workgroups have a row at a time: those that have room for what other ranks put, with more lanes
+/// where each has several rows.
+constexpr uint32_t kLanesOfRows = 1024;
+
+std::string refuses_all_norm(const Problem& problem, const DeviceInfo&) {
+  return ceil_div(problem.max_tokens, kMaxPutGroups) > 2 * kMaxSlots ? kNoRoom : "";
+}
+
+Launch all_norm_launch(const Problem& problem, const DeviceInfo&) {
+  const auto& op = problem.as<AllNorm>();
+  const bool has_other = op.other_columns != 0;
+  const bool by_fours = std::ranges::all_of(
+      problem.outputs, [](const TensorDesc& norm) { return norm.shape[1] % 4 == 0; });
+  Launch launch =
+      launch_of(problem, op.ranks, by_fours, std::min(problem.max_tokens, kMaxPutGroups),
+                with_reduction(
+                    true, {"collective/inbox.wgsl",
+                           has_other ? "collective/other_row.wgsl" : "collective/no_other_row.wgsl",
+                           "collective/all_norm.wgsl"}));
+  if (problem.max_tokens > kMaxPutGroups) {
+    std::ranges::find(launch.constants, "THREADS", &Constant::name)->value = kLanesOfRows;
+  }
+  add_inbox(launch);
+  launch.constants.push_back({"ALL_COLUMNS", op.columns});
+  launch.constants.push_back({"EPS", op.eps});
+  if (!has_other) return launch;
+  const uint32_t other = uint32_t(problem.outputs[1].shape[1]);
+  launch.constants.push_back({"OTHER_COLUMNS", other / (by_fours ? 4 : 1)});
+  launch.constants.push_back({"ALL_OTHER_COLUMNS", op.other_columns});
+  return launch;
+}
+
 constexpr KernelVariant kCollectiveVariants[] = {
+    {.name = "all_norm.cuda",
+     .op = op_index<AllNorm>(),
+     .backend = BackendKind::kCuda,
+     .needs = kFeatureSubgroups,
+     .refuses = refuses_all_norm,
+     .launch = all_norm_launch},
+    {.name = "all_norm.cpu",
+     .op = op_index<AllNorm>(),
+     .backend = BackendKind::kCpu,
+     .run = all_norm_reference},
     {.name = "all_reduce.cuda.two_steps",
      .op = op_index<AllReduce>(),
      .backend = BackendKind::kCuda,

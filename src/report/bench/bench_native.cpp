@@ -33,7 +33,7 @@ bool uses_f16(const Plan& plan) {
   });
 }
 
-/// The options of the reference, in f32.
+/// The options of the reference, in f32: of the first device where several are compared with one.
 OpenOptions reference_of(const std::string& model, const OpenOptions& open,
                          const BenchOptions& options) {
   OpenOptions reference;
@@ -43,14 +43,17 @@ OpenOptions reference_of(const std::string& model, const OpenOptions& open,
   reference.context = open.context;
   reference.quantize = open.quantize;
   reference.image_pixels = open.image_pixels;
+  const bool has_gpus = options.reference == (open.backend == "webgpu" ? "webgpu" : "cuda");
+  if (has_gpus && !open.gpus.empty()) reference.gpus = {open.gpus.front()};
   return reference;
 }
 
-/// Whether results are to be compared. A reference is no measure of itself.
-bool is_compared(const BenchReport& report, const BenchOptions& options) {
+/// Whether results are to be compared. A reference is no measure of itself, but one device is of
+/// several.
+bool is_compared(const BenchReport& report, const OpenOptions& open, const BenchOptions& options) {
   const bool small = report.memory.constants < kCheckBytes;
   const bool is_itself = backend_name(report.device.backend) == options.reference &&
-                         (report.device.features & kFeatureVectors) == 0;
+                         (report.device.features & kFeatureVectors) == 0 && open.gpus.size() < 2;
   return !is_itself && options.check.value_or(small);
 }
 
@@ -74,14 +77,14 @@ Result<void> compare(Engine& engine, const OpenOptions& open, const BenchOptions
 }
 
 /// Runs the small piece of work twice, and on the reference, by what opens it there.
-Result<void> check_work(BenchReport& report, const BenchOptions& options, bool has_f16,
-                        const std::function<Result<WorkResults>()>& here,
+Result<void> check_work(BenchReport& report, const OpenOptions& open, const BenchOptions& options,
+                        bool has_f16, const std::function<Result<WorkResults>()>& here,
                         const std::function<Result<WorkResults>(BackendKind&)>& there) {
   TOK_TRY(const WorkResults once, here());
   TOK_TRY(const WorkResults again, here());
   report.greedy_repeats = once == again;
   report.logits_finite = are_finite(once);
-  if (!is_compared(report, options)) return {};
+  if (!is_compared(report, open, options)) return {};
   tell_comparing(options);
   TOK_TRY(const WorkResults expected, there(report.reference));
   report.error = relative_error(once, expected);
@@ -104,8 +107,8 @@ Result<BenchReport> bench_work(Engine& engine, const OpenOptions& open, const Be
     return work_results(*reference, options);
   };
   TOK_TRY(check_work(
-      report, options, uses_f16(compiled.main.plan), [&] { return work_results(engine, options); },
-      there));
+      report, open, options, uses_f16(compiled.main.plan),
+      [&] { return work_results(engine, options); }, there));
   return report;
 }
 
@@ -132,7 +135,7 @@ Result<BenchReport> bench_codec(const ModelFiles& files, const OpenOptions& open
     kind = reference->backend().device().backend;
     return work_results(*reference);
   };
-  TOK_TRY(check_work(report, options, false, [&] { return work_results(*codec); }, there));
+  TOK_TRY(check_work(report, open, options, false, [&] { return work_results(*codec); }, there));
   return report;
 }
 
@@ -193,7 +196,7 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
     }
     TOK_TRY(report, bench_engine(*engine, options, clock));
     sign(report, files, open, beginning);
-    if (is_compared(report, options)) {
+    if (is_compared(report, open, options)) {
       tell_comparing(options);
       TOK_TRY(compare(*engine, open, options, report));
     }

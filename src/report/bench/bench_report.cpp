@@ -372,6 +372,18 @@ std::string csv_text(const Json& value) {
 
 }  // namespace
 
+namespace {
+
+/// The name of what the results were compared with: of several GPUs perhaps the first alone.
+std::string reference_title(const BenchReport& report) {
+  if (report.reference == BackendKind::kCpu) return "the CPU reference";
+  const bool is_one = report.reference == report.device.backend;
+  return fmt::format("{}{}", is_one ? "the first device alone, by " : "",
+                     backend_title(report.reference));
+}
+
+}  // namespace
+
 std::string check_text(const BenchReport& report) {
   std::vector<std::string> parts = {
       report.greedy_repeats ? "greedy tokens repeat" : "GREEDY TOKENS DIFFER FROM RUN TO RUN",
@@ -390,9 +402,8 @@ std::string check_text(const BenchReport& report) {
     parts.push_back(
         fmt::format("{} {}: {:.1e} of the largest {}, limit {:.0e}",
                     *report.error <= report.error_limit ? "agrees with" : "DIFFERS FROM",
-                    report.reference == BackendKind::kCpu ? "the CPU reference"
-                                                          : backend_title(report.reference),
-                    *report.error, report.work.empty() ? "logit" : "value", report.error_limit));
+                    reference_title(report), *report.error, report.work.empty() ? "logit" : "value",
+                    report.error_limit));
   } else if (report.device.backend != BackendKind::kCpu) {
     parts.push_back("not compared with the CPU reference (--check does)");
   }
