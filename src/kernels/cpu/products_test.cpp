@@ -42,7 +42,9 @@ struct Product {
 };
 
 TEST(Products, AreTheSameBitsForAnyNumberOfThreadsAndRows) {
-  for (const DType dtype : {DType::kQ8_0, DType::kQ4_0, DType::kQ4_K, DType::kQ6_K}) {
+  for (size_t i = 0; i < weight_formats().size(); ++i) {
+    const DType dtype = packed_type(i);
+    if (!multiplies_tiles(dtype)) continue;  // those whose products are of words otherwise
     SCOPED_TRACE(dtype_name(dtype));
     const Product product(dtype);
     const std::vector<float> all = product.run(1, product.x);
