@@ -49,10 +49,11 @@ TEST(Products, AreTheSameBitsForAnyNumberOfThreadsAndRows) {
     const Product product(dtype);
     const std::vector<float> all = product.run(1, product.x);
     EXPECT_EQ(product.run(7, product.x), all);
-    for (const uint32_t t : {0u, 7u, 10u}) {
-      const auto row = std::span(product.x).subspan(t * kColumns, kColumns);
-      const std::vector<float> alone = product.run(1, row);
-      EXPECT_TRUE(std::ranges::equal(alone, std::span(all).subspan(t * kRows, kRows))) << t;
+    for (const auto& [t, rows] : {std::pair{0u, 1u}, {7u, 1u}, {10u, 1u}, {3u, 2u}}) {
+      const auto few = std::span(product.x).subspan(t * kColumns, rows * kColumns);
+      const std::vector<float> alone = product.run(1, few);
+      EXPECT_TRUE(std::ranges::equal(alone, std::span(all).subspan(t * kRows, rows * kRows)))
+          << rows << " rows from " << t << " on";
     }
   }
 }

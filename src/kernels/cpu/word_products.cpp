@@ -68,59 +68,75 @@ struct Sums {
 /// Registers of rows that share a pair of x: two where a panel's rows need more than one.
 constexpr size_t kSets = kLanes == kPanelRows ? 1 : 2, kSetRows = kSets * kLanes;
 
-/// The products of fours [g, kEnd) of a block, of the rows from `lane` on.
-template <int kLow, int kHigh, bool kLevels, size_t g, size_t kEnd>
+/// Registers of a few rows of x and of all sets: n has row n / kSets and set n % kSets.
+template <size_t kRows>
+constexpr size_t kFew = kRows * kSets;
+
+/// The products of fours [g, kEnd) of a block, of the rows from `lane` on. Pair p of row m of x is
+/// at 2 (p kRows + m).
+template <int kLow, int kHigh, bool kLevels, size_t kRows, size_t g, size_t kEnd>
 HWY_INLINE void add_fours(const uint8_t* block, size_t lane, hn::Vec<Bytes> table, const int16_t* x,
-                          Sums (&even)[kSets], Sums (&odd)[kSets]) {
+                          Sums (&even)[kFew<kRows>], Sums (&odd)[kFew<kRows>]) {
   if constexpr (g < kEnd) {
     for (size_t s = 0; s < kSets; ++s) {
       const auto bytes = four<kLow, kHigh, kLevels, g>(block, lane + s * kLanes, table);
-      even[s].add(even_columns(bytes), x + 4 * g);
-      odd[s].add(odd_columns(bytes), x + 4 * g + 2);
+      const auto first = even_columns(bytes), second = odd_columns(bytes);
+      for (size_t m = 0; m < kRows; ++m) {
+        even[m * kSets + s].add(first, x + 2 * (2 * g * kRows + m));
+        odd[m * kSets + s].add(second, x + 2 * ((2 * g + 1) * kRows + m));
+      }
     }
-    add_fours<kLow, kHigh, kLevels, g + 1, kEnd>(block, lane, table, x, even, odd);
+    add_fours<kLow, kHigh, kLevels, kRows, g + 1, kEnd>(block, lane, table, x, even, odd);
   }
 }
 
 /// The same of a whole block of q of 4 bits. A word has four of them, which a mask or a shift each
 /// takes out where it is: sums of products with 16 q and 256 q are whole and fit, and the sum of a
 /// block is divided instead of its 32 q.
+template <size_t kRows>
 HWY_INLINE void dots_of_nibbles(const uint8_t* block, size_t lane, const int16_t* x,
-                                hn::Vec<Ints> (&dots)[kSets]) {
+                                hn::Vec<Ints> (&dots)[kFew<kRows>]) {
   const Words d;
   const auto lowest = hn::Set(d, 0x000f), second = hn::Set(d, 0x00f0), third = hn::Set(d, 0x0f00);
-  Sums plain[kSets], by_16[kSets], by_256[kSets];
+  Sums plain[kFew<kRows>], by_16[kFew<kRows>], by_256[kFew<kRows>];
 #pragma GCC unroll 4
   for (size_t j = 0; j < 4; ++j) {
-    const int16_t *low = x + 4 * j, *high = x + 16 + 4 * j;
+    const int16_t *low = x + 4 * j * kRows, *high = low + 16 * kRows;
+#pragma GCC unroll 2
     for (size_t s = 0; s < kSets; ++s) {
       auto q = shorts_at(block + kFourBytes * j + 4 * (lane + s * kLanes));
       settle(q);
       const auto w = hn::BitCast(d, q);
-      plain[s].add(hn::And(w, lowest), low);
-      by_256[s].add(hn::And(w, third), low + 2);
-      by_16[s].add(hn::And(w, second), high);
-      plain[s].add(hn::BitCast(d, hn::ShiftRight<12>(q)), high + 2);
+      const auto w0 = hn::And(w, lowest), w1 = hn::And(w, second), w2 = hn::And(w, third);
+      const auto w3 = hn::BitCast(d, hn::ShiftRight<12>(q));
+#pragma GCC unroll 2
+      for (size_t m = 0; m < kRows; ++m) {
+        const size_t n = m * kSets + s;
+        plain[n].add(w0, low + 2 * m);
+        by_256[n].add(w2, low + 2 * (kRows + m));
+        by_16[n].add(w1, high + 2 * m);
+        plain[n].add(w3, high + 2 * (kRows + m));
+      }
     }
   }
-  for (size_t s = 0; s < kSets; ++s) {
-    dots[s] = hn::Add(plain[s].whole(), hn::Add(hn::ShiftRight<4>(by_16[s].whole()),
-                                                hn::ShiftRight<8>(by_256[s].whole())));
+  for (size_t n = 0; n < kFew<kRows>; ++n) {
+    dots[n] = hn::Add(plain[n].whole(), hn::Add(hn::ShiftRight<4>(by_16[n].whole()),
+                                                hn::ShiftRight<8>(by_256[n].whole())));
   }
 }
 
 /// Part `kPart` of `kParts` of a block by x, of each row.
-template <int kLow, int kHigh, bool kLevels, size_t kPart, size_t kParts>
+template <int kLow, int kHigh, bool kLevels, size_t kRows, size_t kPart, size_t kParts>
 HWY_INLINE void dots_of(const uint8_t* block, size_t lane, hn::Vec<Bytes> table, const int16_t* x,
-                        hn::Vec<Ints> (&dots)[kSets]) {
+                        hn::Vec<Ints> (&dots)[kFew<kRows>]) {
   if constexpr (kLow == 4 && kHigh == 0 && !kLevels && kParts == 1) {
-    dots_of_nibbles(block, lane, x, dots);
+    dots_of_nibbles<kRows>(block, lane, x, dots);
   } else {
     constexpr size_t kFours = 8 / kParts;
-    Sums even[kSets], odd[kSets];
-    add_fours<kLow, kHigh, kLevels, kPart * kFours, (kPart + 1) * kFours>(block, lane, table, x,
-                                                                          even, odd);
-    for (size_t s = 0; s < kSets; ++s) dots[s] = hn::Add(even[s].whole(), odd[s].whole());
+    Sums even[kFew<kRows>], odd[kFew<kRows>];
+    add_fours<kLow, kHigh, kLevels, kRows, kPart * kFours, (kPart + 1) * kFours>(block, lane, table,
+                                                                                 x, even, odd);
+    for (size_t n = 0; n < kFew<kRows>; ++n) dots[n] = hn::Add(even[n].whole(), odd[n].whole());
   }
 }
 
@@ -144,9 +160,9 @@ struct WordGroup {
   size_t first, count;
 };
 
-/// One row of x, at the speed of memory: each block is decoded in registers.
-template <int kLow, int kHigh, bool kLevels, bool kHalves, Scales kScales>
-void one_row(const PanelTask& task) {
+/// One group of one row of x or two, at the speed of memory: each block is decoded in registers.
+template <int kLow, int kHigh, bool kLevels, bool kHalves, size_t kRows, Scales kScales>
+void few_rows(const PanelTask& task) {
   constexpr size_t kAhead = 8192, kParts = kHalves ? 2 : 1;
   const Floats f;
   const PanelLayout& l = *task.layout;
@@ -159,10 +175,10 @@ void one_row(const PanelTask& task) {
   const std::byte* panel = task.panel_data();
   const bool has_offsets = kScales == Scales::kPairs || (kScales == Scales::kAny && l.has_offsets);
   const bool has_zeros = kScales == Scales::kAny && l.has_zeros;
-  alignas(64) float out[kPanelRows];
+  alignas(64) float out[kRows * kPanelRows];
   for (size_t lane = 0; lane < kPanelRows; lane += kSetRows) {
-    F total[kSets];
-    for (size_t s = 0; s < kSets; ++s) total[s] = hn::Zero(f);
+    F total[kFew<kRows>];
+    for (F& one : total) one = hn::Zero(f);
     const auto* block = reinterpret_cast<const uint8_t*>(panel + l.first_block);
     for (size_t b = 0; b < blocks; ++b, block += size_t{kFourBytes} * (kLow + kHigh)) {
       if (lane == 0) {
@@ -170,12 +186,13 @@ void one_row(const PanelTask& task) {
           ask_for(block + kAhead + line);
       }
       const auto add_part = [&]<size_t kPart>() HWY_ATTR {
-        hn::Vec<Ints> dots[kSets];
-        dots_of<kLow, kHigh, kLevels, kPart, kParts>(block, lane, table, words + b * kBlockColumns,
-                                                     dots);
-        const int32_t sum = sums[b * kParts + kPart];
-        const auto too_much = hn::Set(Ints(), levels.middle * sum);
+        hn::Vec<Ints> dots[kFew<kRows>];
+        dots_of<kLow, kHigh, kLevels, kRows, kPart, kParts>(
+            block, lane, table, words + b * kRows * kBlockColumns, dots);
+        const int32_t* sum = sums + (b * kParts + kPart) * kRows;
+        const float* step = steps + b * kRows;
         const size_t own_group = kHalves ? 2 * b + kPart : l.group_of(b);
+#pragma GCC unroll 2
         for (size_t s = 0; s < kSets; ++s) {
           const size_t own = lane + s * kLanes;
           const Affine a = [&]() HWY_ATTR {
@@ -185,34 +202,46 @@ void one_row(const PanelTask& task) {
               return stored_affine(l, levels, panel, own_group, own);
             }
           }();
-          if (has_offsets) {
-            total[s] = hn::MulAdd(hn::Set(f, float(sum) * steps[b]), a.offset, total[s]);
+#pragma GCC unroll 2
+          for (size_t m = 0; m < kRows; ++m) {
+            F& so_far = total[m * kSets + s];
+            if (has_offsets) {
+              so_far = hn::MulAdd(hn::Set(f, float(sum[m]) * step[m]), a.offset, so_far);
+            }
+            const auto less = has_zeros ? hn::Mul(middle_of(l, levels, panel, own_group, own),
+                                                  hn::Set(Ints(), sum[m]))
+                                        : hn::Set(Ints(), levels.middle * sum[m]);
+            const F dot = hn::ConvertTo(f, hn::Sub(dots[m * kSets + s], less));
+            so_far = hn::MulAdd(hn::Mul(dot, hn::Set(f, step[m])), a.scale, so_far);
           }
-          const auto less =
-              has_zeros ? hn::Mul(middle_of(l, levels, panel, own_group, own), hn::Set(Ints(), sum))
-                        : too_much;
-          const F dot = hn::ConvertTo(f, hn::Sub(dots[s], less));
-          total[s] = hn::MulAdd(hn::Mul(dot, hn::Set(f, steps[b])), a.scale, total[s]);
         }
       };
       add_part.template operator()<0>();
       if constexpr (kHalves) add_part.template operator()<1>();
     }
-    for (size_t s = 0; s < kSets; ++s) hn::StoreU(total[s], f, out + lane + s * kLanes);
+    for (size_t n = 0; n < kFew<kRows>; ++n) {
+      hn::StoreU(total[n], f, out + n / kSets * kPanelRows + lane + n % kSets * kLanes);
+    }
   }
-  task.store(0, out);
+  for (size_t m = 0; m < kRows; ++m) task.store(m, out + m * kPanelRows);
 }
 
-template <int kLow, int kHigh, bool kLevels, bool kHalves>
-void one_row(const PanelTask& task) {
+template <int kLow, int kHigh, bool kLevels, bool kHalves, size_t kRows>
+void few_rows(const PanelTask& task) {
   const Scales scales = scales_of(*task.layout);
   if constexpr (!kLevels && kLow >= 4 && kHalves) {
-    if (scales == Scales::kBytes) return one_row<kLow, kHigh, false, true, Scales::kBytes>(task);
+    if (scales == Scales::kBytes) {
+      return few_rows<kLow, kHigh, false, true, kRows, Scales::kBytes>(task);
+    }
   } else if constexpr (!kLevels && kLow >= 4) {
-    if (scales == Scales::kHalf) return one_row<kLow, kHigh, false, false, Scales::kHalf>(task);
-    if (scales == Scales::kPairs) return one_row<kLow, kHigh, false, false, Scales::kPairs>(task);
+    if (scales == Scales::kHalf) {
+      return few_rows<kLow, kHigh, false, false, kRows, Scales::kHalf>(task);
+    }
+    if (scales == Scales::kPairs) {
+      return few_rows<kLow, kHigh, false, false, kRows, Scales::kPairs>(task);
+    }
   }
-  one_row<kLow, kHigh, kLevels, kHalves, Scales::kAny>(task);
+  few_rows<kLow, kHigh, kLevels, kHalves, kRows, Scales::kAny>(task);
 }
 
 /// Some blocks of a panel, decoded for many rows of x: q less what every q has too much.
@@ -343,15 +372,22 @@ void many_rows(const PanelTask& task) {
   }
 }
 
+template <int kLow, int kHigh, bool kLevels, bool kHalves>
+void rows_of(const PanelTask& task) {
+  switch (task.x_rows()) {
+    case 1:
+      return few_rows<kLow, kHigh, kLevels, kHalves, 1>(task);
+    case 2:
+      return few_rows<kLow, kHigh, kLevels, kHalves, 2>(task);
+    default:
+      return many_rows<kLow, kHigh, kLevels, kHalves>(task);
+  }
+}
+
 template <int kLow, int kHigh, bool kLevels>
 void word_panel(const PanelTask& task) {
-  const bool halves = task.layout->group < kBlockColumns;
-  if (task.x_rows() == 1) {
-    halves ? one_row<kLow, kHigh, kLevels, true>(task) : one_row<kLow, kHigh, kLevels, false>(task);
-  } else {
-    halves ? many_rows<kLow, kHigh, kLevels, true>(task)
-           : many_rows<kLow, kHigh, kLevels, false>(task);
-  }
+  task.layout->group < kBlockColumns ? rows_of<kLow, kHigh, kLevels, true>(task)
+                                     : rows_of<kLow, kHigh, kLevels, false>(task);
 }
 
 void packed_panel(const PanelTask& task) {
