@@ -14,6 +14,7 @@
 #include "engine/processor.h"
 #include "graph/collective_ops.h"
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/cpu/vector_sets.h"
 
 namespace tokamak {
 namespace {
@@ -41,6 +42,20 @@ Result<CudaLaunches> cuda_launches() {
                 text);
   }
   return CudaLaunches(found - std::begin(kCudaLaunchesNames));
+}
+
+Result<void> limit_processor() {
+  constexpr const char* kName = "TOKAMAK_CPU";
+  const std::string text = environment_variable(kName);
+  if (text.empty()) return {};
+  const std::vector<std::string_view> sets = vector_sets();
+  if (std::ranges::find(sets, text) == sets.end()) {
+    return fail(ErrorCode::kUsage,
+                "{} is \"{}\", expected an instruction set of this processor: {}.", kName, text,
+                fmt::join(sets, ", "));
+  }
+  limit_vectors(text);
+  return {};
 }
 
 Result<std::unique_ptr<Backend>> open_cuda(const OpenOptions& options) {
@@ -150,6 +165,7 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenOptions& options) {
     return fail(ErrorCode::kUsage, "split is \"{}\", expected auto, ranks or layers.",
                 options.split);
   }
+  TOK_TRY(limit_processor());
   if (options.gpus.size() > 1) return open_several(options);
   if (options.gpus.size() == 1) {
     OpenOptions own = options;

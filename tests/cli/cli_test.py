@@ -854,6 +854,15 @@ class Devices(Cli):
         self.assertIn(answer.status, (0, 5), answer)
         self.assertIn("driver", answer.out + "".join(answer.errors))
 
+    def test_a_lesser_instruction_set_of_the_processor(self):
+        answer = self.refused(2, 'TOKAMAK_CPU is "none", expected an instruction set', *STORY, "-n", 1, env=dict(NO_GPU, TOKAMAK_CPU="none"))
+        sets = re.search(r"this processor: ([a-z0-9]+(?:, [a-z0-9]+)*)", answer.errors[0])[1].split(", ")
+        self.assertEqual(self.refused(2, "TOKAMAK_CPU", "doctor", env=dict(NO_GPU, TOKAMAK_CPU="none")).out, "")
+        for name in sets:
+            env = dict(NO_GPU, TOKAMAK_CPU=name)
+            self.assertEqual(self.ok(*STORY, "-n", 8, "--greedy", env=env).out, self.ok(*STORY, "-n", 8, "--greedy").out)
+            self.assertEqual("as TOKAMAK_CPU says" in tokamak("doctor", env=env).out, name != sets[0])
+
     def test_doctor_writes_a_report_without_a_name(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "doctor.json")

@@ -32,12 +32,15 @@ class ThreadedVectors : public Vectors {
 std::unique_ptr<Backend> make_vector_backend(uint32_t threads, Features disabled) {
   if (vector_set().empty()) return nullptr;
   if (threads == 0) threads = usable_cores();
-  const TileUnit* tiles = (disabled & kFeatureBf16Tiles) == 0 ? tile_unit() : nullptr;
+  const bool is_limited = vectors_are_limited();  // to a processor that has no tiles either
+  const TileUnit* tiles =
+      (disabled & kFeatureBf16Tiles) == 0 && !is_limited ? tile_unit() : nullptr;
   return make_cpu_backend_of(
       {.backend = BackendKind::kCpu,
        .name = processor_name(),
-       .driver = fmt::format("{}{}, {} thread{}", vector_set(),
-                             tiles == nullptr ? "" : fmt::format(" and {}", tiles->name), threads,
+       .driver = fmt::format("{}{}{}, {} thread{}", vector_set(),
+                             tiles == nullptr ? "" : fmt::format(" and {}", tiles->name),
+                             is_limited ? " (as TOKAMAK_CPU says)" : "", threads,
                              threads == 1 ? "" : "s"),
        .features = kFeatureVectors | (tiles == nullptr ? 0u : kFeatureBf16Tiles),
        .size = {.multiprocessors = threads, .cache_bytes = 0, .source = "the processor"}},

@@ -1,7 +1,5 @@
 // Products in floats: of matrices of floats, as they lie, and of packed ones whose levels are no
 // whole numbers.
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -43,7 +41,7 @@ HWY_INLINE void four_dots(const std::byte* rows, size_t columns, const float* x,
     const F own = hn::LoadU(f, x + c);
     for (size_t r = 0; r < 4; ++r) {
       const std::byte* row = rows + r * row_bytes;
-      hwy::Prefetch(row + 4 * row_bytes + c * kElementBytes<kType>);
+      ask_for(row + 4 * row_bytes + c * kElementBytes<kType>);
       sums[r] = hn::MulAdd(load_weights<kType>(row, c), own, sums[r]);
     }
   }

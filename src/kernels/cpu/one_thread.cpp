@@ -22,6 +22,10 @@ uint32_t usable_cores() {
   return 1;
 }
 
+bool vectors_are_limited() {
+  return false;
+}
+
 /// One thread copies rows as the references do.
 std::span<const KernelVariant> vector_copy_variants() {
   return {};

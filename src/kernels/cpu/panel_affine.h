@@ -16,6 +16,37 @@ namespace tokamak::HWY_NAMESPACE {
 struct Affine {
   F scale, offset;
 };
+
+/// The kind of a panel's scales, as far as kernels are compiled for it: f16 without offsets, bytes,
+/// pairs of bytes, or any.
+enum class Scales { kHalf, kBytes, kPairs, kAny };
+
+inline Scales scales_of(const PanelLayout& l) {
+  if (l.code == PanelCode::kLevels || l.has_zeros) return Scales::kAny;
+  if (l.scale == PanelScale::kF16 && !l.has_offsets) return Scales::kHalf;
+  if (l.scale == PanelScale::kBytes) return Scales::kBytes;
+  return l.scale == PanelScale::kPairs ? Scales::kPairs : Scales::kAny;
+}
+
+template <Scales kScales>
+HWY_INLINE Affine known_affine(const PanelLayout& l, const std::byte* panel, size_t group,
+                               size_t lane) {
+  const size_t at = group * kPanelRows + lane;
+  if constexpr (kScales == Scales::kHalf) {
+    return {load_f16(panel + l.scales + 2 * at), hn::Zero(Floats())};
+  } else {
+    const size_t super = 2 * (group * l.group / 256 * kPanelRows + lane);
+    const F d = load_f16(panel + l.supers + super);
+    if constexpr (kScales == Scales::kBytes) {
+      return {hn::Mul(d, load_signed_bytes(panel + l.scales + at)), hn::Zero(Floats())};
+    } else {
+      const F least = load_f16(panel + l.super_offsets + super);
+      return {hn::Mul(d, load_bytes(panel + l.scales + at)),
+              hn::Neg(hn::Mul(least, load_bytes(panel + l.offsets + at)))};
+    }
+  }
+}
+
 HWY_INLINE Affine stored_affine(const PanelLayout& l, const LevelBytes& levels,
                                 const std::byte* panel, size_t group, size_t lane) {
   const Floats f;
@@ -35,16 +66,12 @@ HWY_INLINE Affine stored_affine(const PanelLayout& l, const LevelBytes& levels,
       if (l.has_offsets) o = hn::LoadU(f, reinterpret_cast<const float*>(panel + l.offsets) + at);
       break;
     case PanelScale::kBytes:
+      s = known_affine<Scales::kBytes>(l, panel, group, lane).scale;
+      break;
     case PanelScale::kPairs: {
-      const size_t super = 2 * (group * l.group / 256 * kPanelRows + lane);
-      const F d = load_f16(panel + l.supers + super);
-      if (l.scale == PanelScale::kBytes) {
-        s = hn::Mul(d, load_signed_bytes(panel + l.scales + at));
-      } else {
-        s = hn::Mul(d, load_bytes(panel + l.scales + at));
-        o = hn::Neg(
-            hn::Mul(load_f16(panel + l.super_offsets + super), load_bytes(panel + l.offsets + at)));
-      }
+      const Affine pair = known_affine<Scales::kPairs>(l, panel, group, lane);
+      s = pair.scale;
+      o = pair.offset;
       break;
     }
   }

@@ -39,6 +39,13 @@ inline size_t part_of(std::span<const size_t> begins, size_t i) {
   return size_t(std::ranges::upper_bound(begins, i) - begins.begin()) - 1;
 }
 
+/// Asks for a line of weights that are needed soon, which need not exist. Into the second-level
+/// cache: the first one has room for fewer requests than memory at its speed has under way.
+inline void ask_for(const void* weights) {
+  constexpr int kRead = 0, kSecondLevel = 2;
+  __builtin_prefetch(weights, kRead, kSecondLevel);
+}
+
 /// Calls body<low bits, high bits, whether there is a table of levels>() for a panel's q, which are
 /// whole numbers.
 template <typename Body>

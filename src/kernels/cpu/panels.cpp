@@ -248,6 +248,8 @@ PanelLayout::PanelLayout(DType type, uint64_t row_count, uint64_t column_count)
   low_bits = format->low_bits();
   high_bits = format->high_bits();
   group = format->group;
+  TOK_CHECK(std::has_single_bit(group));
+  if (group > kBlockColumns) group_blocks = uint32_t(std::countr_zero(group / kBlockColumns));
   scale = scale_kind(format->scale);
   code = code_of(*format);
   if (code == PanelCode::kInteger && format->offset == Offset::kMiddle) {

@@ -51,7 +51,8 @@ struct PanelLayout {
   DType dtype;
   size_t rows, columns;
   uint32_t low_bits, high_bits;
-  uint32_t group;  // columns that share a scale
+  uint32_t group;             // columns that share a scale, a power of two
+  uint32_t group_blocks = 0;  // of a group's blocks the logarithm; 0 where it is a part of one
   PanelScale scale;
   PanelCode code;
   uint32_t middle = 0;  // subtracted from every q
@@ -64,6 +65,9 @@ struct PanelLayout {
 
   size_t panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
   uint64_t bytes() const { return uint64_t{panels()} * panel_bytes; }
+  /// The group of a block, where groups are no parts of one: a division would take as long as the
+  /// block's products.
+  size_t group_of(size_t block) const { return block >> group_blocks; }
 };
 
 /// Writes panels [first, last) of a matrix whose streams are at hand. `to` is the first panel.

@@ -6,9 +6,9 @@
 // not on its neighbours in x. Of other types both sides are f32, and few rows are summed in another
 // order than many.
 //
-// x of one row reads the panels as they lie, at the speed of memory; of several rows a part of a
-// panel is decoded once for all of them. A block of x that holds what is no finite number makes all
-// its results no numbers.
+// x of one row or two reads the panels as they lie, at the speed of memory; of several rows a part
+// of a panel is decoded once for all of them. A block of x that holds what is no finite number
+// makes all its results no numbers.
 #pragma once
 #include <span>
 

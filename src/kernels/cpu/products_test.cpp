@@ -42,15 +42,18 @@ struct Product {
 };
 
 TEST(Products, AreTheSameBitsForAnyNumberOfThreadsAndRows) {
-  for (const DType dtype : {DType::kQ8_0, DType::kQ4_0, DType::kQ4_K, DType::kQ6_K}) {
+  for (size_t i = 0; i < weight_formats().size(); ++i) {
+    const DType dtype = packed_type(i);
+    if (!multiplies_tiles(dtype)) continue;  // those whose products are of words otherwise
     SCOPED_TRACE(dtype_name(dtype));
     const Product product(dtype);
     const std::vector<float> all = product.run(1, product.x);
     EXPECT_EQ(product.run(7, product.x), all);
-    for (const uint32_t t : {0u, 7u, 10u}) {
-      const auto row = std::span(product.x).subspan(t * kColumns, kColumns);
-      const std::vector<float> alone = product.run(1, row);
-      EXPECT_TRUE(std::ranges::equal(alone, std::span(all).subspan(t * kRows, kRows))) << t;
+    for (const auto& [t, rows] : {std::pair{0u, 1u}, {7u, 1u}, {10u, 1u}, {3u, 2u}}) {
+      const auto few = std::span(product.x).subspan(t * kColumns, rows * kColumns);
+      const std::vector<float> alone = product.run(1, few);
+      EXPECT_TRUE(std::ranges::equal(alone, std::span(all).subspan(t * kRows, rows * kRows)))
+          << rows << " rows from " << t << " on";
     }
   }
 }

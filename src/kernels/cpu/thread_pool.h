@@ -48,6 +48,9 @@ class ThreadPool {
 /// The instruction set that kernels for vectors use here: "AVX-512 VNNI", "AVX2"; "" where there is
 /// none for which they are made.
 std::string_view vector_set();
+/// Whether that is not the best one of the processor, since a lesser one was asked for
+/// (vector_sets.h).
+bool vectors_are_limited();
 
 /// Cores that the process may use: those of its affinity mask, one of each pair of siblings, no
 /// more than its control group's share of time.

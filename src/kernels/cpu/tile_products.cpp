@@ -65,7 +65,7 @@ void decode_panel(const PanelLayout& l, const std::byte* panel, size_t first, si
   for (size_t b = first; b < first + count; ++b, tiles += kTileSize) {
     const auto* block = reinterpret_cast<const uint8_t*>(panel + l.first_block) + b * l.block_bytes;
     for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
-      const size_t group = halves ? 2 * b : b * kBlockColumns / l.group;
+      const size_t group = halves ? 2 * b : l.group_of(b);
       Affine a = affine_of(l, levels, panel, group, lane);
       decode_pairs<kLow, kHigh, kLevels, 0, 4>(block, lane, table, a, tiles);
       if (halves) a = affine_of(l, levels, panel, group + 1, lane);

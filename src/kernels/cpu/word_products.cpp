@@ -1,6 +1,4 @@
 // Products of packed matrices whose levels are whole numbers: words of weights by words of x.
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -28,6 +26,15 @@ HWY_INLINE hn::Vec<Words> odd_columns(hn::Vec<Shorts> bytes) {
   return hn::BitCast(Words(), hn::ShiftRight<8>(bytes));
 }
 
+/// Makes a vector be in a register here. GCC sums in trees whose leaves spill, and loads bytes
+/// again for every mask of them, unless it is told not to.
+template <typename V>
+HWY_INLINE void settle([[maybe_unused]] V& v) {
+#if HWY_ARCH_X86
+  asm("" : "+v"(v.raw));
+#endif
+}
+
 /// Sums of products of neighbouring words.
 struct Sums {
   HWY_INLINE Sums() : first(hn::Zero(Ints())), second(hn::Zero(Ints())) {}
@@ -46,6 +53,7 @@ struct Sums {
     std::memcpy(&pair, x, sizeof pair);
     const auto both = hn::BitCast(Words(), hn::Set(Ints(), pair));
     first = hn::ReorderWidenMulAccumulate(Ints(), w, both, first, second);
+    settle(first);
 #endif
   }
   HWY_INLINE void add(const Sums& other) {
@@ -57,14 +65,78 @@ struct Sums {
   HWY_INLINE F value() const { return hn::ConvertTo(Floats(), whole()); }
 };
 
-template <int kLow, int kHigh, bool kLevels, size_t g, size_t kEnd>
+/// Registers of rows that share a pair of x: two where a panel's rows need more than one.
+constexpr size_t kSets = kLanes == kPanelRows ? 1 : 2, kSetRows = kSets * kLanes;
+
+/// Registers of a few rows of x and of all sets: n has row n / kSets and set n % kSets.
+template <size_t kRows>
+constexpr size_t kFew = kRows * kSets;
+
+/// The products of fours [g, kEnd) of a block, of the rows from `lane` on. Pair p of row m of x is
+/// at 2 (p kRows + m).
+template <int kLow, int kHigh, bool kLevels, size_t kRows, size_t g, size_t kEnd>
 HWY_INLINE void add_fours(const uint8_t* block, size_t lane, hn::Vec<Bytes> table, const int16_t* x,
-                          Sums& even, Sums& odd) {
+                          Sums (&even)[kFew<kRows>], Sums (&odd)[kFew<kRows>]) {
   if constexpr (g < kEnd) {
-    const auto bytes = four<kLow, kHigh, kLevels, g>(block, lane, table);
-    even.add(even_columns(bytes), x + 4 * g);
-    odd.add(odd_columns(bytes), x + 4 * g + 2);
-    add_fours<kLow, kHigh, kLevels, g + 1, kEnd>(block, lane, table, x, even, odd);
+    for (size_t s = 0; s < kSets; ++s) {
+      const auto bytes = four<kLow, kHigh, kLevels, g>(block, lane + s * kLanes, table);
+      const auto first = even_columns(bytes), second = odd_columns(bytes);
+      for (size_t m = 0; m < kRows; ++m) {
+        even[m * kSets + s].add(first, x + 2 * (2 * g * kRows + m));
+        odd[m * kSets + s].add(second, x + 2 * ((2 * g + 1) * kRows + m));
+      }
+    }
+    add_fours<kLow, kHigh, kLevels, kRows, g + 1, kEnd>(block, lane, table, x, even, odd);
+  }
+}
+
+/// The same of a whole block of q of 4 bits. A word has four of them, which a mask or a shift each
+/// takes out where it is: sums of products with 16 q and 256 q are whole and fit, and the sum of a
+/// block is divided instead of its 32 q.
+template <size_t kRows>
+HWY_INLINE void dots_of_nibbles(const uint8_t* block, size_t lane, const int16_t* x,
+                                hn::Vec<Ints> (&dots)[kFew<kRows>]) {
+  const Words d;
+  const auto lowest = hn::Set(d, 0x000f), second = hn::Set(d, 0x00f0), third = hn::Set(d, 0x0f00);
+  Sums plain[kFew<kRows>], by_16[kFew<kRows>], by_256[kFew<kRows>];
+#pragma GCC unroll 4
+  for (size_t j = 0; j < 4; ++j) {
+    const int16_t *low = x + 4 * j * kRows, *high = low + 16 * kRows;
+#pragma GCC unroll 2
+    for (size_t s = 0; s < kSets; ++s) {
+      auto q = shorts_at(block + kFourBytes * j + 4 * (lane + s * kLanes));
+      settle(q);
+      const auto w = hn::BitCast(d, q);
+      const auto w0 = hn::And(w, lowest), w1 = hn::And(w, second), w2 = hn::And(w, third);
+      const auto w3 = hn::BitCast(d, hn::ShiftRight<12>(q));
+#pragma GCC unroll 2
+      for (size_t m = 0; m < kRows; ++m) {
+        const size_t n = m * kSets + s;
+        plain[n].add(w0, low + 2 * m);
+        by_256[n].add(w2, low + 2 * (kRows + m));
+        by_16[n].add(w1, high + 2 * m);
+        plain[n].add(w3, high + 2 * (kRows + m));
+      }
+    }
+  }
+  for (size_t n = 0; n < kFew<kRows>; ++n) {
+    dots[n] = hn::Add(plain[n].whole(), hn::Add(hn::ShiftRight<4>(by_16[n].whole()),
+                                                hn::ShiftRight<8>(by_256[n].whole())));
+  }
+}
+
+/// Part `kPart` of `kParts` of a block by x, of each row.
+template <int kLow, int kHigh, bool kLevels, size_t kRows, size_t kPart, size_t kParts>
+HWY_INLINE void dots_of(const uint8_t* block, size_t lane, hn::Vec<Bytes> table, const int16_t* x,
+                        hn::Vec<Ints> (&dots)[kFew<kRows>]) {
+  if constexpr (kLow == 4 && kHigh == 0 && !kLevels && kParts == 1) {
+    dots_of_nibbles<kRows>(block, lane, x, dots);
+  } else {
+    constexpr size_t kFours = 8 / kParts;
+    Sums even[kFew<kRows>], odd[kFew<kRows>];
+    add_fours<kLow, kHigh, kLevels, kRows, kPart * kFours, (kPart + 1) * kFours>(block, lane, table,
+                                                                                 x, even, odd);
+    for (size_t n = 0; n < kFew<kRows>; ++n) dots[n] = hn::Add(even[n].whole(), odd[n].whole());
   }
 }
 
@@ -88,10 +160,10 @@ struct WordGroup {
   size_t first, count;
 };
 
-/// One row of x, at the speed of memory: each block is decoded in registers.
-template <int kLow, int kHigh, bool kLevels, bool kHalves>
-void one_row(const PanelTask& task) {
-  constexpr size_t kAhead = 4096, kScales = kHalves ? 2 : 1, kFours = 8 / kScales;
+/// One group of one row of x or two, at the speed of memory: each block is decoded in registers.
+template <int kLow, int kHigh, bool kLevels, bool kHalves, size_t kRows, Scales kScales>
+void few_rows(const PanelTask& task) {
+  constexpr size_t kAhead = 8192, kParts = kHalves ? 2 : 1;
   const Floats f;
   const PanelLayout& l = *task.layout;
   const LevelBytes levels(l);
@@ -99,39 +171,77 @@ void one_row(const PanelTask& task) {
   const size_t blocks = l.blocks;
   const int16_t* words = task.x.words.data() + task.word_row * blocks * kBlockColumns;
   const float* steps = task.x.steps.data() + task.word_row * blocks;
-  const int32_t* sums = task.x.sums.data() + task.word_row * blocks * kScales;
+  const int32_t* sums = task.x.sums.data() + task.word_row * blocks * kParts;
   const std::byte* panel = task.panel_data();
-  alignas(64) float out[kPanelRows];
-  for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
-    F total = hn::Zero(f);
+  const bool has_offsets = kScales == Scales::kPairs || (kScales == Scales::kAny && l.has_offsets);
+  const bool has_zeros = kScales == Scales::kAny && l.has_zeros;
+  alignas(64) float out[kRows * kPanelRows];
+  for (size_t lane = 0; lane < kPanelRows; lane += kSetRows) {
+    F total[kFew<kRows>];
+    for (F& one : total) one = hn::Zero(f);
     const auto* block = reinterpret_cast<const uint8_t*>(panel + l.first_block);
-    for (size_t b = 0; b < blocks; ++b, block += l.block_bytes) {
+    for (size_t b = 0; b < blocks; ++b, block += size_t{kFourBytes} * (kLow + kHigh)) {
       if (lane == 0) {
-        for (size_t line = 0; line < 64 * (kLow + kHigh); line += 64) {
-          hwy::Prefetch(block + kAhead + line);
-        }
+        for (size_t line = 0; line < 64 * (kLow + kHigh); line += 64)
+          ask_for(block + kAhead + line);
       }
-      const auto add_scale = [&]<size_t kScale>() HWY_ATTR {
-        const size_t group = kHalves ? 2 * b + kScale : b * kBlockColumns / l.group;
-        const int32_t sum = sums[b * kScales + kScale];
-        const auto middle = middle_of(l, levels, panel, group, lane);
-        const auto too_much = l.has_zeros ? hn::Mul(middle, hn::Set(Ints(), sum))
-                                          : hn::Set(Ints(), levels.middle * sum);
-        Sums even, odd;
-        add_fours<kLow, kHigh, kLevels, kScale * kFours, (kScale + 1) * kFours>(
-            block, lane, table, words + b * kBlockColumns, even, odd);
-        even.add(odd);
-        const Affine a = stored_affine(l, levels, panel, group, lane);
-        if (l.has_offsets) total = hn::MulAdd(hn::Set(f, float(sum) * steps[b]), a.offset, total);
-        const F own = hn::ConvertTo(f, hn::Sub(even.whole(), too_much));
-        total = hn::MulAdd(hn::Mul(own, hn::Set(f, steps[b])), a.scale, total);
+      const auto add_part = [&]<size_t kPart>() HWY_ATTR {
+        hn::Vec<Ints> dots[kFew<kRows>];
+        dots_of<kLow, kHigh, kLevels, kRows, kPart, kParts>(
+            block, lane, table, words + b * kRows * kBlockColumns, dots);
+        const int32_t* sum = sums + (b * kParts + kPart) * kRows;
+        const float* step = steps + b * kRows;
+        const size_t own_group = kHalves ? 2 * b + kPart : l.group_of(b);
+#pragma GCC unroll 2
+        for (size_t s = 0; s < kSets; ++s) {
+          const size_t own = lane + s * kLanes;
+          const Affine a = [&]() HWY_ATTR {
+            if constexpr (kScales != Scales::kAny) {
+              return known_affine<kScales>(l, panel, own_group, own);
+            } else {
+              return stored_affine(l, levels, panel, own_group, own);
+            }
+          }();
+#pragma GCC unroll 2
+          for (size_t m = 0; m < kRows; ++m) {
+            F& so_far = total[m * kSets + s];
+            if (has_offsets) {
+              so_far = hn::MulAdd(hn::Set(f, float(sum[m]) * step[m]), a.offset, so_far);
+            }
+            const auto less = has_zeros ? hn::Mul(middle_of(l, levels, panel, own_group, own),
+                                                  hn::Set(Ints(), sum[m]))
+                                        : hn::Set(Ints(), levels.middle * sum[m]);
+            const F dot = hn::ConvertTo(f, hn::Sub(dots[m * kSets + s], less));
+            so_far = hn::MulAdd(hn::Mul(dot, hn::Set(f, step[m])), a.scale, so_far);
+          }
+        }
       };
-      add_scale.template operator()<0>();
-      if constexpr (kHalves) add_scale.template operator()<1>();
+      add_part.template operator()<0>();
+      if constexpr (kHalves) add_part.template operator()<1>();
     }
-    hn::StoreU(total, f, out + lane);
+    for (size_t n = 0; n < kFew<kRows>; ++n) {
+      hn::StoreU(total[n], f, out + n / kSets * kPanelRows + lane + n % kSets * kLanes);
+    }
   }
-  task.store(0, out);
+  for (size_t m = 0; m < kRows; ++m) task.store(m, out + m * kPanelRows);
+}
+
+template <int kLow, int kHigh, bool kLevels, bool kHalves, size_t kRows>
+void few_rows(const PanelTask& task) {
+  const Scales scales = scales_of(*task.layout);
+  if constexpr (!kLevels && kLow >= 4 && kHalves) {
+    if (scales == Scales::kBytes) {
+      return few_rows<kLow, kHigh, false, true, kRows, Scales::kBytes>(task);
+    }
+  } else if constexpr (!kLevels && kLow >= 4) {
+    if (scales == Scales::kHalf) {
+      return few_rows<kLow, kHigh, false, false, kRows, Scales::kHalf>(task);
+    }
+    if (scales == Scales::kPairs) {
+      return few_rows<kLow, kHigh, false, false, kRows, Scales::kPairs>(task);
+    }
+  }
+  few_rows<kLow, kHigh, kLevels, kHalves, kRows, Scales::kAny>(task);
 }
 
 /// Some blocks of a panel, decoded for many rows of x: q less what every q has too much.
@@ -165,13 +275,12 @@ void decode(const PanelTask& task, const LevelBytes& levels, size_t first, size_
         reinterpret_cast<const uint8_t*>(panel + l.first_block) + (first + b) * l.block_bytes;
     for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
       const auto decode_scale = [&]<size_t kScale>() HWY_ATTR {
-        const size_t group =
-            kHalves ? 2 * (first + b) + kScale : (first + b) * kBlockColumns / l.group;
-        const auto middle = middle_of(l, levels, panel, group, lane);
+        const size_t own_group = kHalves ? 2 * (first + b) + kScale : l.group_of(first + b);
+        const auto middle = middle_of(l, levels, panel, own_group, lane);
         const auto both = hn::BitCast(Words(), hn::Or(middle, hn::ShiftLeft<16>(middle)));
         decode_fours<kLow, kHigh, kLevels, kScale * kFours, (kScale + 1) * kFours>(
             block, lane, table, both, to.words + b * 32 * kPanelRows);
-        const Affine a = stored_affine(l, levels, panel, group, lane);
+        const Affine a = stored_affine(l, levels, panel, own_group, lane);
         const size_t at = (kScales * b + kScale) * kPanelRows + lane;
         hn::StoreU(a.scale, Floats(), to.scales + at);
         hn::StoreU(a.offset, Floats(), to.offsets + at);
@@ -187,34 +296,45 @@ void decode(const PanelTask& task, const LevelBytes& levels, size_t first, size_
 template <size_t kRows, bool kHalves>
 HWY_NOINLINE void tile(const PanelTask& task, const Decoded& from, size_t i, size_t first,
                        size_t count, float* sums) {
-  constexpr size_t kScales = kHalves ? 2 : 1, kPairs = 16 / kScales;
+  constexpr size_t kScales = kHalves ? 2 : 1, kPairs = 16 / kScales, kAll = kRows * kSets;
   const Floats f;
   const size_t at = (task.word_row + i) * task.layout->blocks + first * kRows;
   const bool has_offsets = task.layout->has_offsets;
-  for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
+  for (size_t lane = 0; lane < kPanelRows; lane += kSetRows) {
     const int16_t *x = task.x.words.data() + at * kBlockColumns, *w = from.words + 2 * lane;
     const float *steps = task.x.steps.data() + at, *scales = from.scales + lane;
     const float* offsets = from.offsets + lane;
     const int32_t* x_sums = task.x.sums.data() + at * kScales;
-    F total[kRows];
-    for (size_t m = 0; m < kRows; ++m) total[m] = hn::LoadU(f, sums + m * kPanelRows + lane);
+    // Register n has row n / kSets of x and set n % kSets of the panel's rows.
+    const auto sum_at = [&](size_t n) {
+      return sums + n / kSets * kPanelRows + lane + n % kSets * kLanes;
+    };
+    F total[kAll];
+    for (size_t n = 0; n < kAll; ++n) total[n] = hn::LoadU(f, sum_at(n));
     for (size_t b = 0; b < count; ++b, steps += kRows) {
       for (size_t part = 0; part < kScales; ++part) {
-        Sums own[kRows];
+        Sums own[kAll];
 #pragma GCC unroll 16
         for (size_t pair = 0; pair < kPairs; ++pair) {
-          const auto both = hn::LoadU(Words(), w + pair * 2 * kPanelRows);
-          for (size_t m = 0; m < kRows; ++m) own[m].add(both, x + (pair * kRows + m) * 2);
-        }
-        const F scale = hn::LoadU(f, scales);
-        if (has_offsets) {
-          const F offset = hn::LoadU(f, offsets);
-          for (size_t m = 0; m < kRows; ++m) {
-            total[m] = hn::MulAdd(hn::Set(f, float(x_sums[m]) * steps[m]), offset, total[m]);
+          hn::Vec<Words> both[kSets];
+          for (size_t s = 0; s < kSets; ++s) {
+            both[s] = hn::LoadU(Words(), w + 2 * (pair * kPanelRows + s * kLanes));
+          }
+          for (size_t n = 0; n < kAll; ++n) {
+            own[n].add(both[n % kSets], x + (pair * kRows + n / kSets) * 2);
           }
         }
-        for (size_t m = 0; m < kRows; ++m) {
-          total[m] = hn::MulAdd(hn::Mul(own[m].value(), hn::Set(f, steps[m])), scale, total[m]);
+        F scale[kSets];
+        for (size_t s = 0; s < kSets; ++s) scale[s] = hn::LoadU(f, scales + s * kLanes);
+        if (has_offsets) {
+          for (size_t n = 0; n < kAll; ++n) {
+            const F step = hn::Set(f, float(x_sums[n / kSets]) * steps[n / kSets]);
+            total[n] = hn::MulAdd(step, hn::LoadU(f, offsets + n % kSets * kLanes), total[n]);
+          }
+        }
+        for (size_t n = 0; n < kAll; ++n) {
+          const F dot = hn::Mul(own[n].value(), hn::Set(f, steps[n / kSets]));
+          total[n] = hn::MulAdd(dot, scale[n % kSets], total[n]);
         }
         x += kPairs * 2 * kRows;
         w += kPairs * 2 * kPanelRows;
@@ -223,7 +343,7 @@ HWY_NOINLINE void tile(const PanelTask& task, const Decoded& from, size_t i, siz
         offsets += kPanelRows;
       }
     }
-    for (size_t m = 0; m < kRows; ++m) hn::StoreU(total[m], f, sums + m * kPanelRows + lane);
+    for (size_t n = 0; n < kAll; ++n) hn::StoreU(total[n], f, sum_at(n));
   }
 }
 
@@ -252,15 +372,22 @@ void many_rows(const PanelTask& task) {
   }
 }
 
+template <int kLow, int kHigh, bool kLevels, bool kHalves>
+void rows_of(const PanelTask& task) {
+  switch (task.x_rows()) {
+    case 1:
+      return few_rows<kLow, kHigh, kLevels, kHalves, 1>(task);
+    case 2:
+      return few_rows<kLow, kHigh, kLevels, kHalves, 2>(task);
+    default:
+      return many_rows<kLow, kHigh, kLevels, kHalves>(task);
+  }
+}
+
 template <int kLow, int kHigh, bool kLevels>
 void word_panel(const PanelTask& task) {
-  const bool halves = task.layout->group < kBlockColumns;
-  if (task.x_rows() == 1) {
-    halves ? one_row<kLow, kHigh, kLevels, true>(task) : one_row<kLow, kHigh, kLevels, false>(task);
-  } else {
-    halves ? many_rows<kLow, kHigh, kLevels, true>(task)
-           : many_rows<kLow, kHigh, kLevels, false>(task);
-  }
+  task.layout->group < kBlockColumns ? rows_of<kLow, kHigh, kLevels, true>(task)
+                                     : rows_of<kLow, kHigh, kLevels, false>(task);
 }
 
 void packed_panel(const PanelTask& task) {

@@ -194,8 +194,9 @@ Result<DoctorReport> examine(const DoctorScope& scope, const Progress& progress)
     if (is_of_cuda) return no_such_device("CUDA", *only, cuda, report.cuda_problem);
     return no_such_device("WebGPU", *only, webgpu, report.webgpu_problem);
   }
+  TOK_TRY(const auto processor, open_backend({.backend = "cpu"}));
   DeviceReport cpu;
-  cpu.device = make_processor_backend({})->device();
+  cpu.device = processor->device();
   report.devices.push_back(std::move(cpu));
   return report;
 }

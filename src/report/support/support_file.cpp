@@ -13,11 +13,19 @@ namespace tokamak {
 namespace {
 
 // Those that decide which devices there are and what runs on them; never a key.
-constexpr const char* kVariables[] = {
-    "TOKAMAK_CUDA_LAUNCHES",     "TOKAMAK_CUDA_LIBRARIES",     "TOKAMAK_MULTIPROCESSORS",
-    "TOKAMAK_SUBMIT_DISPATCHES", "CUDA_DEVICE_ORDER",          "CUDA_VISIBLE_DEVICES",
-    "LD_LIBRARY_PATH",           "NVIDIA_DRIVER_CAPABILITIES", "VK_ADD_DRIVER_FILES",
-    "VK_DRIVER_FILES",           "VK_ICD_FILENAMES",           "VK_INSTANCE_LAYERS"};
+constexpr const char* kVariables[] = {"TOKAMAK_CPU",
+                                      "TOKAMAK_CUDA_LAUNCHES",
+                                      "TOKAMAK_CUDA_LIBRARIES",
+                                      "TOKAMAK_MULTIPROCESSORS",
+                                      "TOKAMAK_SUBMIT_DISPATCHES",
+                                      "CUDA_DEVICE_ORDER",
+                                      "CUDA_VISIBLE_DEVICES",
+                                      "LD_LIBRARY_PATH",
+                                      "NVIDIA_DRIVER_CAPABILITIES",
+                                      "VK_ADD_DRIVER_FILES",
+                                      "VK_DRIVER_FILES",
+                                      "VK_ICD_FILENAMES",
+                                      "VK_INSTANCE_LAYERS"};
 
 std::string first_line(const char* path, std::string_view prefix = "") {
   std::ifstream file(path_of(path));
