@@ -112,6 +112,7 @@ void add_norms_rounded_to(Half type, std::vector<SelfTestCase>& all, const SelfT
 void add_library_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of what passes make for steps of many rows, without a product.
 void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
+void add_token_cases(std::vector<SelfTestCase>& all);
 /// Cases of what has a state.
 void add_recurrent(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases of low-rank adapters.
