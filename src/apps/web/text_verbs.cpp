@@ -158,7 +158,7 @@ Result<Json> generate(State& state, const Json& options) {
   return out;
 }
 
-/// {} -> {more, events}. Waits until the oldest step under way has arrived.
+/// {} -> {more, events}. Waits until the oldest step in flight has arrived.
 Result<Json> step(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
   TOK_TRY(Engine* const engine, open_engine(state));
