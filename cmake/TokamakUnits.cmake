@@ -2,7 +2,7 @@
 # (docs/decisions/0080-units.md). tools/units.py decides which; ./dev configures again where its answer changed.
 
 # A page downloads what the linker keeps of an object, and clang-tidy looks at single files.
-option(TOKAMAK_UNITS "Compile up to eight sources of a folder together" ON)
+option(TOKAMAK_UNITS "Compile up to sixteen sources of a folder together" ON)
 if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
   set(TOKAMAK_UNITS OFF)
 endif()

@@ -37,8 +37,8 @@ OutputParts read(const OutputFormat& form, std::string_view text, size_t size) {
   OutputParts all;
   const auto add = [&](OutputParts parts) {
     for (OutputPart& part : parts) {
-      const bool goes_on = !all.empty() && all.back().kind == part.kind;
-      if (goes_on) {
+      const bool continues = !all.empty() && all.back().kind == part.kind;
+      if (continues) {
         all.back().text += part.text;
       } else {
         all.push_back(std::move(part));

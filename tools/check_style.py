@@ -34,8 +34,9 @@ OLD_NAMES = re.compile(
     r"|GatedDown|gated_down\w*|ExactSums?|exact_sums|add_exactly|\w*far_positions\w*|(?:decode|greedy|sampled)_far"
     r"|kFar(?:Position|Splits)|kFewTokens|few_(?:refuses|plain|subgroup)\w*|is_spoilt_?|spoilt|DeviceNotes|device_notes\w*"
     r"|device_knowledge\w*|k(?:Most|Fewest|Largest|Least)(?:[A-Z]\w*)?|EARLY|MADE|TOGETHER|(?:[A-Z]+_)?SHARES"
-    r"|(?:Before|Behind)::k[A-Z]\w*|\w+_behind|behind_\w+|\w*[a-z]Behind[A-Z]\w*)\b")
-OLD_PHRASES = re.compile(r"\b(?:behind|so many|exact sums?|written out, at most)\b", re.IGNORECASE)
+    r"|(?:Before|Behind)::k[A-Z]\w*|\w+_behind|behind_\w+|\w*[a-z]Behind[A-Z]\w*"
+    r"|compile_rightly|held_in_windows|attention_to_heard|\w*UnderWay\w*|tell_(?:loading|event|piece|progress|segment)|say_more)\b")
+OLD_PHRASES = re.compile(r"\b(?:behind|so many|exact sums?|written out, at most|around and around|come again later)\b", re.IGNORECASE)
 WITHOUT_SUBJECT = re.compile(r"(?:///?|#|\*|^)[ ]*(Of (?:an?|the|this|these|those|what|which|all|each|one)\b)", re.MULTILINE)
 # The mark that a comment begins with, on a line of its own or after code; of a block comment each line has one.
 SLASH_MARK = re.compile(r"(?:^|(?<=\s))(?://[/!]?<?|/\*\*?)(?= |$)|^\s*\*(?= |$)")

@@ -328,17 +328,16 @@ class Units(Tree):
         self.assertTrue(self.together("namespace fs = std::filesystem;", "namespace fs = std::filesystem;"))
         self.assertFalse(self.together("namespace fs = std::filesystem;", "namespace fs = other;"))
 
-    def test_a_unit_has_eight_files_at_most_and_no_test(self):
-        for number in range(9):
-            self.write(f"src/base/{number}.cpp", "\n")
-        self.write("src/base/8_test.cpp", "\n")
+    def test_a_unit_has_sixteen_files_at_most_and_no_test(self):
+        names = [f"{number:02}.cpp" for number in range(17)]
+        for name in [*names, "16_test.cpp", "small/a.cpp"]:
+            self.write(f"src/base/{name}", "\n")
         self.write("src/base/using.cpp", "using namespace tokamak;\n")
-        self.write("src/base/small/a.cpp", "\n")
         found = {}
         for path, unit in units.all_units(self.root):
             found.setdefault(unit, []).append(path.as_posix().removeprefix("src/base/"))
-        self.assertEqual(sorted(found.values()), [[f"{number}.cpp" for number in range(8)], ["8.cpp", "small/a.cpp"],
-                                                  ["8_test.cpp"], ["using.cpp"]])
+        self.assertEqual(sorted(found.values()), [names[:16], ["16.cpp", "small/a.cpp"], ["16_test.cpp"], ["using.cpp"]])
+
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class Stream {
   std::optional<TextPiece> next(std::chrono::nanoseconds timeout);
   /// Called by the model's thread whenever next() has something new, the end included, and at once
   /// where it has: wakes an event loop. In place of TextRequest::notify; null ends it. Not after
-  /// the stream was dropped; until the call that drops it returns, a call may be under way.
+  /// the stream was dropped; until the call that drops it returns, a call may be in flight.
   void on_ready(std::function<void()> ready);
   /// Whether the request has ended and every piece was taken.
   bool ended() const;

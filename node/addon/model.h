@@ -8,7 +8,7 @@
 
 namespace tokamak::node {
 
-/// A model until it is closed or collected; calls under way have shares of their own. The
+/// A model until it is closed or collected; calls in flight have shares of their own. The
 /// JavaScript thread only.
 class Model final : public Handle {
  public:

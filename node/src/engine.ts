@@ -22,7 +22,7 @@ import { Calls, cancellable } from "./calls.ts";
 import { exchange } from "./exchange.ts";
 import { bytesOf, chatOf, type PlainMessage } from "./messages.ts";
 import { idsOf, pairsOf } from "./options.ts";
-import { RunUnderWay } from "./run.ts";
+import { ActiveRun } from "./run.ts";
 
 /** Seeds that a number holds exactly, for texts that are given none. */
 const SEEDS = 2 ** 48;
@@ -89,7 +89,7 @@ export class ModelEngine implements Engine {
   }
 
   #run(promptOf: () => Prompt, options: GenerateOptions): Run {
-    return new RunUnderWay((onPiece, onEnd): FlowHandle | Promise<FlowHandle> => {
+    return new ActiveRun((onPiece, onEnd): FlowHandle | Promise<FlowHandle> => {
       const prompt = promptOf();
       const pairs = pairsOf({ ...requestOptions(options), ...prompt.options });
       const start = (messages: PlainMessage[]) =>

@@ -1,4 +1,4 @@
-// A text under way, as pieces to iterate over and as a whole.
+// A text in flight, as pieces to iterate over and as a whole.
 import { addon, type FlowHandle } from "./addon.ts";
 import { Queue } from "./queue.ts";
 import type { Generation, Piece, Run } from "./text_api.ts";
@@ -6,7 +6,7 @@ import type { Generation, Piece, Run } from "./text_api.ts";
 type Begin = (onPiece: (piece: Piece) => void, onEnd: (error: unknown, result: Generation) => void) => FlowHandle | Promise<FlowHandle>;
 
 /** A run that `begin` begins. What it fails with is the failure of the run. */
-export class RunUnderWay implements Run {
+export class ActiveRun implements Run {
   readonly result: Promise<Generation>;
   readonly #pieces = new Queue<Piece>();
   #flow: FlowHandle | undefined;

@@ -104,7 +104,7 @@ export interface Generation {
   promptLogprobs?: Logprob[];
 }
 
-/** A text under way: its pieces as they come, and all of it. Leaving the loop cancels. */
+/** A text in flight: its pieces as they come, and all of it. Leaving the loop cancels. */
 export interface Run extends AsyncIterable<Piece> {
   readonly result: Promise<Generation>;
   /** The whole text. */

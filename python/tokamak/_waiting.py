@@ -46,7 +46,7 @@ class Waiting(Generic[T]):
         """Called once, when there is no more; raises the error that ended it."""
 
     def cancel(self) -> None:
-        """Asks the model to stop after the step under way. What has come by then stays. Any thread may call it."""
+        """Asks the model to stop after the step in flight. What has come by then stays. Any thread may call it."""
         self._model.check_process()
         self._cancel(self._handle)
 

@@ -131,7 +131,7 @@ TEST_F(COpenAi, WorksInStepsOnWhatIsNoText) {
   EXPECT_NE(answer.parts.at(0).find("embedding"), std::string::npos);
 }
 
-TEST_F(COpenAi, GoesOnWithWorkOfSeveralSteps) {
+TEST_F(COpenAi, ContinuesWithWorkOfSeveralSteps) {
   open("mean");
   std::string words, input;
   for (int i = 0; i < 100; ++i) words += "fox ";

@@ -225,7 +225,7 @@ TEST_F(C, ErrorsAreHandles) {
 TEST_F(C, CallsBackWithTheCallersPointer) {
   struct Seen {
     int calls = 0;
-    bool goes_on = true;
+    bool continues = true;
   } seen;
   tokamak_options_on_progress(
       options,
@@ -233,12 +233,12 @@ TEST_F(C, CallsBackWithTheCallersPointer) {
         auto* own = static_cast<Seen*>(user);
         ++own->calls;
         EXPECT_TRUE(phase <= TOKAMAK_LOAD_KERNELS && done <= total);
-        return own->goes_on;
+        return own->continues;
       },
       &seen);
   open();
   EXPECT_GT(seen.calls, 2);
-  seen.goes_on = false;
+  seen.continues = false;
   tokamak_error* error = nullptr;
   EXPECT_EQ(tokamak_model_open(options, &error), nullptr);
   EXPECT_EQ(tokamak_error_get_code(error), TOKAMAK_CANCELLED);

@@ -136,10 +136,10 @@ void Calls::start(EngineLoop& loop, const std::shared_ptr<CallState>& call,
     const protocol::Refusal refused(protocol::api_error(begun.error()));
     protocol::Service::give({.dialect = dialect, .work = refused}, sink_of(call, {}));
   }
-  go_on(loop);
+  resume(loop);
 }
 
-void Calls::go_on(EngineLoop& loop) {
+void Calls::resume(EngineLoop& loop) {
   if (is_job_next_ || !service_->has_jobs()) return;
   is_job_next_ = loop.post([this, &loop](Engine&) {
     is_job_next_ = false;
@@ -148,7 +148,7 @@ void Calls::go_on(EngineLoop& loop) {
       return {};
     });
     if (!ran) service_->cancel_all();  // a job may be half changed
-    go_on(loop);
+    resume(loop);
   });
 }
 

@@ -49,7 +49,7 @@ class Calls {
   void start(EngineLoop& loop, const std::shared_ptr<CallState>& call,
              protocol::PreparedRequest request);
   /// Runs a step of a job in the next turn, where there are jobs.
-  void go_on(EngineLoop& loop);
+  void resume(EngineLoop& loop);
 
   std::mutex making_;
   std::unique_ptr<protocol::Service> service_;  // made by the first call

@@ -225,7 +225,7 @@ TEST(Model, IsClosedOnceItWasMovedFrom) {
   EXPECT_TRUE(other.start({.prompt = kPrompt, .max_tokens = 1}));
 }
 
-TEST(Model, OpeningCanBeCancelledAndTellsHowFarItIs) {
+TEST(Model, OpeningCanBeCancelledAndReportsProgress) {
   ModelOptions options = small();
   std::vector<LoadPhase> phases;
   uint64_t last = 0;
@@ -248,7 +248,7 @@ TEST(Model, OpeningCanBeCancelledAndTellsHowFarItIs) {
   }
 }
 
-TEST(Model, TellsWhatItIs) {
+TEST(Model, ReportsWhatItIs) {
   const Model model = open();
   const ModelDetails& details = model.details();
   EXPECT_EQ(details.name, kModel);

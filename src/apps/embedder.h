@@ -8,7 +8,7 @@
 namespace tokamak {
 
 /// The engine as an embedder of that name; both live as long as the engine. `cancelled` ends what
-/// is under way. Errors: a model without vectors or a tokenizer, a context that the model's own
+/// is in flight. Errors: a model without vectors or a tokenizer, a context that the model's own
 /// prompt fills.
 Result<memory::Embedder> embedder_of(Engine& engine, std::string name, std::string pooling,
                                      std::function<bool()> cancelled);

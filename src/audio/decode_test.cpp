@@ -81,7 +81,7 @@ TEST(DecodeSound, ReadsUntilTheEndWhereTheLengthWasNotKnown) {
   }
 }
 
-TEST(DecodeSound, SaysThatNothingCameOrNothingThatIsRead) {
+TEST(DecodeSound, ReportsThatNothingCameOrNothingThatIsRead) {
   EXPECT_EQ(error_of(""), "The file is empty, expected a sound.");
   const char* const unknown =
       "The file is not a sound that is read here, expected WAV, FLAC, Ogg (Vorbis, Opus), MP3, "

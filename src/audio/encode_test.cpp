@@ -84,7 +84,7 @@ TEST(SoundEncoder, ClipsWhatIsTooLoud) {
   EXPECT_EQ(encoded(SoundFileFormat::kWav, false, samples).size(), 44 + 12u);
 }
 
-TEST(SoundEncoder, KnowsFormatsByNameAndEnding) {
+TEST(SoundEncoder, RecognizesFormatsByNameAndEnding) {
   EXPECT_EQ(sound_file_format("opus"), SoundFileFormat::kOpus);
   EXPECT_EQ(sound_file_format("aac"), std::nullopt);
   EXPECT_EQ(sound_format_of_file("a.b/c.OGG"), SoundFileFormat::kOpus);

@@ -97,7 +97,7 @@ TEST(JoinedFiles, MayHaveTagsBetweenThem) {
   EXPECT_NEAR(seconds(before + file_of("s16.flac")), seconds(file_of("s16.flac")), kNear);
 }
 
-TEST(JoinedFiles, GoOnAfterOneThatIsCutOff) {
+TEST(JoinedFiles, ContinueAfterOneThatIsCutOff) {
   const std::string one = file_of("opus.opus");
   const DecodedSound sound = decoded(one + one.substr(0, one.size() / 2) + one);
   EXPECT_NEAR(seconds_of(sound.samples.size()), 1, kNear);

@@ -9,7 +9,7 @@
 namespace tokamak {
 namespace {
 
-TEST(LogMel, HearsAToneInTheBandOfItsPitch) {
+TEST(LogMel, FindsAToneInTheBandOfItsPitch) {
   constexpr uint32_t kHertz = 2000;
   const LogMel mel(80);
   Samples tone;
@@ -59,7 +59,7 @@ TEST(LogMel, HasTheEnergiesOfTheDefinition) {
   }
 }
 
-TEST(LogMel, HoldsSilenceToALeastValue) {
+TEST(LogMel, RaisesSilenceToALeastValue) {
   const std::vector<float> features = LogMel(80).of(Samples(kSampleRate));
   for (const float one : features) ASSERT_EQ(one, (-10 + 4) / 4.0f);
 }

@@ -103,8 +103,8 @@ class StagedProgram : public Program {
       if (request.continues || i > 0) TOK_TRY(read_batch());
       if (i > 0) one.inputs = {}, one.copies = {}, one.continues = true;
       if (i + 1 < request.repeat) one.done = nullptr;
-      TOK_TRY(const bool goes_on, run(one));
-      if (goes_on) continue;
+      TOK_TRY(const bool continues, run(one));
+      if (continues) continue;
       if (request.done) request.done(fail(ErrorCode::kCancelled, "The step was cancelled."));
       break;
     }

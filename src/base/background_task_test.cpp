@@ -8,7 +8,7 @@
 namespace tokamak {
 namespace {
 
-TEST(BackgroundTask, RunsWhileTheCallerGoesOn) {
+TEST(BackgroundTask, RunsWhileTheCallerContinues) {
   std::atomic<bool> may_end = false;
   int result = 0;
   BackgroundTask work([&] {

@@ -61,7 +61,7 @@ TEST_F(ControlGroupsTest, ReadTheFirstVersionToo) {
   EXPECT_EQ(left(groups), 700u);
 }
 
-TEST_F(ControlGroupsTest, SayNothingWhereThereIsNothing) {
+TEST_F(ControlGroupsTest, ReportNothingWhereThereIsNothing) {
   EXPECT_EQ(left(""), std::nullopt);
   EXPECT_EQ(left("nonsense\n0::/gone\n"), std::nullopt);
 }

@@ -107,7 +107,7 @@ TEST_F(FileCacheTest, FillsNoDisk) {
   EXPECT_TRUE(put(cache, "a.thing", 10));
 }
 
-TEST_F(FileCacheTest, SaysWhatKeepsItFromWriting) {
+TEST_F(FileCacheTest, ReportsWhatKeepsItFromWriting) {
   std::ofstream(folder_) << "a file";
   FileCache cache(folder_ + "/things", kKind);
   EXPECT_FALSE(put(cache, "a.thing", 1));

@@ -48,7 +48,7 @@ TEST(WeightFormat, LevelsAreExactInUnits) {
   }
 }
 
-TEST(WeightFormat, KnowsEveryByteOfF8E4M3) {
+TEST(WeightFormat, RecognizesEveryByteOfF8E4M3) {
   for (uint32_t bits = 0; bits < 256; ++bits) {
     const int exponent = int(bits >> 3 & 15), fraction = int(bits & 7);
     const double size =

@@ -70,7 +70,7 @@ TEST(Table, IsMarkdownToo) {
             "| a-mo...name | 12.5 ± 0.1 |\n");
 }
 
-TEST(Facts, GoOnBelowTheirBeginning) {
+TEST(Facts, ContinueBelowTheirBeginning) {
   Facts facts;
   facts.add("fact", std::string(60, 'a') + " " + std::string(60, 'b'), "", nullptr);
   EXPECT_EQ(facts.text(),

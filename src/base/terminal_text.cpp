@@ -17,9 +17,9 @@ size_t character_bytes(std::string_view text) {
                        : first < 0xf0 ? 3
                        : first < 0xf5 ? 4
                                       : 0;
-  const auto goes_on = [](char c) { return (uint8_t(c) & 0xc0) == 0x80; };
+  const auto continues = [](char c) { return (uint8_t(c) & 0xc0) == 0x80; };
   if (bytes == 0 || bytes > text.size()) return 0;
-  return std::ranges::all_of(text.substr(1, bytes - 1), goes_on) ? bytes : 0;
+  return std::ranges::all_of(text.substr(1, bytes - 1), continues) ? bytes : 0;
 }
 
 /// C0 and DEL, and C1 in two bytes.

@@ -75,9 +75,9 @@ void append_utf8(std::string& out, char32_t value) {
 }
 
 std::string_view utf8_prefix(std::string_view text, size_t bytes) {
-  const auto goes_on = [&](size_t at) { return (uint8_t(text[at]) & 0xC0) == 0x80; };
+  const auto continues = [&](size_t at) { return (uint8_t(text[at]) & 0xC0) == 0x80; };
   size_t end = std::min(text.size(), bytes);
-  while (end > 0 && end < text.size() && goes_on(end)) --end;
+  while (end > 0 && end < text.size() && continues(end)) --end;
   return text.substr(0, end);
 }
 

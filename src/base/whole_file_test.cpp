@@ -57,7 +57,7 @@ TEST_F(WholeFileTest, TheLastOfTwoWritersWins) {
   EXPECT_EQ(text_of(place_), "one");
 }
 
-TEST_F(WholeFileTest, SaysWhenItsFolderIsMissing) {
+TEST_F(WholeFileTest, ReportsWhenItsFolderIsMissing) {
   WholeFile file((folder_ / "missing" / "notes").string());
   file.put(bytes("x"));
   EXPECT_FALSE(file.good());

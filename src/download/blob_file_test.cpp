@@ -44,7 +44,7 @@ class BlobFileTest : public testing::Test {
   const hub::RepoFile file_ = file("81bf396956110ad81c14860af1bbcc9dfbe4df20", sizeof kBytes);
 };
 
-TEST_F(BlobFileTest, HoldsNoFileOpenBeforeSomethingArrives) {
+TEST_F(BlobFileTest, KeepsNoFileOpenBeforeSomethingArrives) {
   const size_t before = open_files();
   std::vector<BlobFile> blobs;
   for (int i = 0; i < 50; ++i) {
@@ -57,7 +57,7 @@ TEST_F(BlobFileTest, HoldsNoFileOpenBeforeSomethingArrives) {
   EXPECT_EQ(open_files(), before + 2) << "the contents and the counts of one";
 }
 
-TEST_F(BlobFileTest, GoesOnWithWhatAnEarlierPullHasLeftAndGivesItItsName) {
+TEST_F(BlobFileTest, ContinuesWithWhatAnEarlierPullHasLeftAndGivesItItsName) {
   {
     auto first = BlobFile::open(folder_, file_);
     ASSERT_TRUE(first) << first.error().message;
@@ -76,7 +76,7 @@ TEST_F(BlobFileTest, GoesOnWithWhatAnEarlierPullHasLeftAndGivesItItsName) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
-TEST_F(BlobFileTest, SaysThatTheFileWasCutMeanwhileAndNotWhatFailedLast) {
+TEST_F(BlobFileTest, ReportsThatTheFileWasCutMeanwhileAndNotWhatFailedLast) {
   auto blob = BlobFile::open(folder_, file_);
   ASSERT_TRUE(blob && blob->write(0, kBytes));
   const std::string partial = fs::directory_iterator(folder_)->path().string();

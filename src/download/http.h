@@ -53,7 +53,7 @@ class Http {
   Id start(const Request& request, Body body);
   /// Moves data for at most `seconds`; a transfer that came to its end, if one did.
   std::optional<Finished> wait(double seconds);
-  /// Ends everything that is under way.
+  /// Ends everything that is in flight.
   void stop();
 
  private:

@@ -227,7 +227,7 @@ Result<Pulled> pull(const hub::Settings& settings, const hub::ModelName& name,
   TOK_TRY(const std::vector<hub::RepoFile> files, choose_files(fetcher, listing));
 
   TOK_TRY(const Lock lock, Lock::take_repo(settings.cache, name.repo, [&] {
-            stage(Stage::kWait, fmt::format("another pull of {} is under way", name.repo));
+            stage(Stage::kWait, fmt::format("another pull of {} is running", name.repo));
             return !hooks.cancelled || !hooks.cancelled();
           }));
 

@@ -23,9 +23,9 @@ Result<std::unique_ptr<Codec>> Codec::open(const OpenOptions& options) {
                      const DeviceInfo before = (*backend)->device();
                      OpenOptions same = options;
                      same.backend = backend_name(before.backend);
-                     TOK_TRY(std::unique_ptr<Backend> again, open_backend(same));
-                     if (again->device() != before) return Failure(loss);
-                     *backend = std::move(again);
+                     TOK_TRY(std::unique_ptr<Backend> reopened, open_backend(same));
+                     if (reopened->device() != before) return Failure(loss);
+                     *backend = std::move(reopened);
                      return {};
                    }};
   if (own.free_memory == 0) own.free_memory = free_memory(**backend);
@@ -53,10 +53,10 @@ Result<Codec*> Engine::codec(const std::string& model) {
                                                     .forced = {},
                                                     .advice = std::move(own.advice)}));
   TOK_TRY(check_codec_fits(made->plan(), needed_bytes(compiled_), memory_limit_));
-  if (notice_ && tells_memory_) notice_(codec_memory_text(made->plan()));
+  if (notice_ && shows_memory_) notice_(codec_memory_text(made->plan()));
   codec_bytes_ = footprint(made->plan()).total();
   codec_ = std::move(made);
-  device_goes_ = [this] { codec_->forget_device(); };
+  on_device_lost_ = [this] { codec_->forget_device(); };
   return codec_.get();
 }
 

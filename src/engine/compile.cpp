@@ -122,7 +122,7 @@ Result<bool> find_speculation(Engine::Compiled& out, const ModelFiles& files, co
   const bool verifies = out.speculation.draft_tokens > 0 && out.gives_text() && !build.all_logits &&
                         build.chunk > 1 && !is_recurrent(text);
   if (!out.speculation.asks_model || verifies) return verifies;
-  return unsupported("{} takes no drafts of another model: {}.", files.name,
+  return unsupported("{} does not support a draft model: {}.", files.name,
                      is_recurrent(text)
                          ? "it has recurrent states, which cannot take back a wrong guess"
                          : "it does not generate text in steps of several tokens");
@@ -227,8 +227,9 @@ Result<Engine::Compiled> compile_model(const ModelFiles& files, const DeviceInfo
 }
 
 /// Without kernels that are known to be wrong, if there are others.
-Result<Engine::Compiled> compile_rightly(const ModelFiles& files, const DeviceInfo& device,
-                                         const OpenOptions& options) {
+Result<Engine::Compiled> compile_avoiding_faulty_kernels(const ModelFiles& files,
+                                                         const DeviceInfo& device,
+                                                         const OpenOptions& options) {
   auto compiled = compile_model(files, device, options);
   if (compiled || options.advice.wrong.empty()) return compiled;
   OpenOptions trusting = options;
@@ -242,9 +243,9 @@ Result<Engine::Compiled> compile_rightly(const ModelFiles& files, const DeviceIn
   };
   const std::span<const fuse::Pass> all = fuse::passes();
   for (size_t i = 0; i < all.size(); ++i) {
-    if (auto again = without(all.subspan(i, 1))) return again;
+    if (auto result = without(all.subspan(i, 1))) return result;
   }
-  if (auto again = without(all)) return again;
+  if (auto result = without(all)) return result;
   return compiled;
 }
 
@@ -260,7 +261,7 @@ Result<std::optional<DType>> quantized_type(const std::string& choice) {
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
   const auto compile_all = [&](const OpenOptions& own) -> Result<Compiled> {
-    TOK_TRY(Compiled all, compile_rightly(files, device, own));
+    TOK_TRY(Compiled all, compile_avoiding_faulty_kernels(files, device, own));
     if (files.draft) {
       TOK_TRY(all.draft, plan_draft(all, files, device, own));
     }

@@ -153,7 +153,7 @@ TEST_F(DeviceMeasurementsTest, VerdictsThatAreDamagedAreMadeAgain) {
   EXPECT_EQ(compiled(*healed), 1);
 }
 
-TEST_F(DeviceMeasurementsTest, SaysWhyNothingIsKept) {
+TEST_F(DeviceMeasurementsTest, ReportsWhyNothingIsKept) {
   const std::string before = environment_variable("TOKAMAK_CACHE_DIR");
   setenv("TOKAMAK_CACHE_DIR", folder_.c_str(), 1);
   EXPECT_EQ(cache_problem(), "");
@@ -193,7 +193,7 @@ TEST_F(DeviceMeasurementsTest, ATestBesideTheStepsSaysWhatTheNextStartLeavesOut)
   EXPECT_EQ(notices_.size(), 1u);
 }
 
-TEST_F(DeviceMeasurementsTest, ATestThatEndsEarlyGoesOnAtTheNextStart) {
+TEST_F(DeviceMeasurementsTest, ATestThatEndsEarlyContinuesAtTheNextStart) {
   options_.find_wrong = nullptr;
   const auto engine = load(std::make_unique<FakeDevice>());
   ASSERT_NE(engine, nullptr);

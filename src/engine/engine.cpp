@@ -155,6 +155,39 @@ UnusedTensors unused_of(const ModelFiles& files, const Engine::Compiled& compile
   return unused_tensors(files.tensors, compiled.main.unfused(), stages);
 }
 
+/// Notices about the placement of the model: the memory that it takes, unless one sequence's
+/// context is all of it, and its layers on each device.
+void notice_placement(const Backend& backend, const ModelFiles& files,
+                      const Engine::Compiled& compiled, const OpenOptions& options) {
+  const bool is_split = footprint(compiled.main.plan).on_host != 0;
+  if (options.sequences > 1 || !options.memory.empty() || files.draft != nullptr || is_split) {
+    options.notice(memory_text(compiled, options));
+  }
+  if (!backend.stages().empty()) options.notice(parts_text(backend, compiled.main.plan));
+}
+
+void notice_files(const ModelFiles& files, const Engine::Compiled& compiled,
+                  const std::function<void(std::string_view)>& notice) {
+  for (const std::string& text : files.notices) notice(text);
+  if (compiled.vision && !files.tower_note.empty()) notice(files.tower_note);
+  const std::string text =
+      unknown_tensors_notice(unused_of(files, compiled), compiled.facts.architecture);
+  if (!text.empty()) notice(text);
+}
+
+/// The file that weights are read from: the model's tensors, prepared, and those of its adapters.
+Result<TensorFile> constants_of(const ModelFiles& files, const Engine::Compiled& compiled,
+                                const OpenOptions& options) {
+  TensorFile constants = files.tensors;
+  if (options.prepared) {
+    TOK_TRY(constants, options.prepared(constants, compiled.main.fused()));
+  }
+  for (size_t i = 0; i < files.adapters.size(); ++i) {
+    TOK_TRY(constants, with_tensors(constants, lora_prefix(i), files.adapters[i].tensors));
+  }
+  return constants;
+}
+
 Failure no_tokenizer(const ModelFiles& files) {
   return invalid_input(
       "{} has no {}.", files.name,
@@ -187,43 +220,22 @@ Result<std::unique_ptr<Engine>> Engine::load(ModelFiles files, std::unique_ptr<B
                                          engine->times_.test_seconds));
   TOK_TRY(check_layers(*engine->backend_, engine->compiled_.main.plan));
   if (options.planned) options.planned(engine->compiled_.main.plan);
-  // The context says all of it where there is but one sequence.
-  const bool is_split = footprint(engine->compiled_.main.plan).on_host != 0;
-  const bool has_more = engine->files_.draft != nullptr || is_split;
-  if (options.notice && (options.sequences > 1 || !options.memory.empty() || has_more)) {
-    options.notice(memory_text(engine->compiled_, options));
-  }
-  if (options.notice && !engine->backend_->stages().empty()) {
-    options.notice(parts_text(*engine->backend_, engine->compiled_.main.plan));
+  if (options.notice) {
+    notice_placement(*engine->backend_, engine->files_, engine->compiled_, options);
   }
   TOK_TRY(engine->memory_limit_, memory_limit(options, engine->device()));
-  engine->tells_memory_ = !options.memory.empty();
+  engine->shows_memory_ = !options.memory.empty();
   engine->notice_ = options.notice;
   TOK_TRY(engine->defaults_,
           read_defaults(engine->files_.description, engine->compiled_.facts.vocab,
                         engine->sampling_status_));
-  if (options.notice) {
-    for (const std::string& text : engine->files_.notices) options.notice(text);
-    const std::string& tower = engine->files_.tower_note;
-    if (engine->compiled_.vision && !tower.empty()) options.notice(tower);
-    const std::string text = unknown_tensors_notice(unused_of(engine->files_, engine->compiled_),
-                                                    engine->compiled_.facts.architecture);
-    if (!text.empty()) options.notice(text);
-  }
+  if (options.notice) notice_files(engine->files_, engine->compiled_, options.notice);
   if (engine->files_.draft) {
     TOK_TRY(reading.wait());
     TOK_TRY(check_vocabulary(engine->files_, tokenizer ? &*tokenizer : nullptr));
   }
   const double compiled = clock();
-  engine->constants_ = engine->files_.tensors;
-  if (options.prepared) {
-    TOK_TRY(engine->constants_,
-            options.prepared(engine->constants_, engine->compiled_.main.fused()));
-  }
-  for (size_t i = 0; i < engine->files_.adapters.size(); ++i) {
-    TOK_TRY(engine->constants_,
-            with_tensors(engine->constants_, lora_prefix(i), engine->files_.adapters[i].tensors));
-  }
+  TOK_TRY(engine->constants_, constants_of(engine->files_, engine->compiled_, options));
   TOK_TRY(engine->program_, engine->make_program(engine->compiled_.main.plan, options.progress));
   if (engine->compiled_.vision) {
     TOK_TRY(engine->image_encoder_,
@@ -268,21 +280,21 @@ Result<std::unique_ptr<Program>> Engine::make_program(const Plan& plan,
 }
 
 Result<std::unique_ptr<Program>> Engine::make_program_again(const Plan& plan, const Error& loss) {
-  auto again = reopen_();
-  if (!again) {
+  auto reopened = reopen_();
+  if (!reopened) {
     return fail(ErrorCode::kDevice, "{} It cannot be opened again: {}", loss.message,
-                again.error().message);
+                reopened.error().message);
   }
   // Numbers of another device may differ in their last bits, and the plan may not run on it.
-  if ((*again)->device() != device()) {
+  if ((*reopened)->device() != device()) {
     return fail(ErrorCode::kDevice,
                 "{} In its place there is \"{}\"; open the model again to run on that.",
-                loss.message, (*again)->device().name);
+                loss.message, (*reopened)->device().name);
   }
   if (image_encoder_) image_encoder_->forget_device();
-  if (device_goes_) device_goes_();
+  if (on_device_lost_) on_device_lost_();
   if (draft_) draft_->restorable_->forget(loss);
-  backend_ = *std::move(again);
+  backend_ = *std::move(reopened);
   if (notice_) {
     notice_(loss.message + " It has been opened again, and what ran goes on from where it was.");
   }
@@ -415,8 +427,8 @@ Result<std::vector<Generation>> Engine::run(std::vector<Request> requests) {
     ids.push_back(id);
   }
   while (left > 0) {  // an error of the scheduler has been given to every request
-    TOK_TRY(const bool goes_on, own->step());
-    if (!goes_on && left > 0) {
+    TOK_TRY(const bool continues, own->step());
+    if (!continues && left > 0) {
       error = {ErrorCode::kUsage,
                "The model is busy with requests whose readers do not keep up. Ask when they have "
                "ended, or open the model once more."};

@@ -151,7 +151,8 @@ TEST(Engine, TheReferenceCountsTheBytesThatAreAlive) {
   EXPECT_EQ(backend->device_bytes(), 0u);
 }
 
-/// The reason why the built-in model takes no drafts of its own copy, which `change` has changed;
+/// The reason why the built-in model refuses its own copy as a draft model, which `change` has
+/// changed;
 /// "": it takes them.
 std::string refuses_draft(const std::function<void(ModelFiles&)>& change) {
   auto files = read_model_files(kModel), draft = read_model_files(kModel);

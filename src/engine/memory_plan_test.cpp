@@ -171,7 +171,7 @@ TEST_F(MemoryPlan, NotEvenOneContextIsAnErrorWithSizes) {
             std::string::npos);
 }
 
-TEST_F(MemoryPlan, WhatIsTakenIsToldInALine) {
+TEST_F(MemoryPlan, WhatIsTakenIsNamedInALine) {
   const auto compiled = compile();
   ASSERT_TRUE(compiled) << compiled.error().message;
   options.free_memory = 8 * kMiB;

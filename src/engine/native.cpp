@@ -112,10 +112,10 @@ Result<std::string> gguf_of(const std::string& path) {
 
 /// Those that choose the same device once more, and no other.
 OpenOptions device_options(const OpenOptions& options, const DeviceInfo& device) {
-  OpenOptions again = options;
-  again.backend = backend_name(device.backend);
-  again.notice = {};
-  return again;
+  OpenOptions same = options;
+  same.backend = backend_name(device.backend);
+  same.notice = {};
+  return same;
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ FindWrong wrong_kernels_finder(const DeviceInfo& device, const OpenOptions& opti
     };
   }
   const auto beside = std::make_shared<BackgroundSelfTest>(
-      [again = device_options(options, device)] { return open_backend(again); },
+      [same = device_options(options, device)] { return open_backend(same); },
       kept_verdicts(self_test_cache(device)), options.notice);
   return [beside](Backend&, const Plan& plan) { return beside->look_at(plan); };
 }
@@ -391,9 +391,9 @@ Result<std::unique_ptr<Engine>> Engine::open(const OpenOptions& options) {
     };
   }
   if (backend->device().backend != BackendKind::kCpu && !options.reopen) {
-    OpenOptions again = device_options(own, backend->device());
-    again.memory = options.memory;  // of each device
-    own.reopen = [again = std::move(again)] { return open_backend(again); };
+    OpenOptions same = device_options(own, backend->device());
+    same.memory = options.memory;  // of each device
+    own.reopen = [same = std::move(same)] { return open_backend(same); };
   }
   auto engine = load(std::move(files), std::move(backend), own, steady_clock());
   if (engine && problem.empty()) {

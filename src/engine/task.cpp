@@ -184,8 +184,8 @@ Result<BuildOptions> build_options(const Engine::Compiled& compiled, const Tenso
     return fail(ErrorCode::kUsage, "context is 1, but a prompt and a token need 2 positions.");
   }
   BuildOptions build;
-  const bool goes_on = gives_text || compiled.facts.speaks;
-  build.context = std::min(most, goes_on ? kDefaultContext : kDefaultEncoderContext);
+  const bool continues = gives_text || compiled.facts.speaks;
+  build.context = std::min(most, continues ? kDefaultContext : kDefaultEncoderContext);
   if (context != 0) build.context = context;
   if (build.context == 1 && gives_text && !options.all_logits) {
     return fail(ErrorCode::kUsage,

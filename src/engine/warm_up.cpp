@@ -39,11 +39,11 @@ Result<void> run_every_phase(Program& program, const WarmUpProgress& progress) {
 Result<void> Engine::warm_up(const WarmUpProgress& progress) {
   if (device().backend == BackendKind::kCpu) return {};
   const double start = clock_();
-  bool is_told = false;
+  bool is_reported = false;
   const auto told = [&](size_t done, size_t total) {
     constexpr double kLong = 2;
-    if (notice_ && !is_told && clock_() - start > kLong) {
-      is_told = true;
+    if (notice_ && !is_reported && clock_() - start > kLong) {
+      is_reported = true;
       notice_(
           fmt::format("The driver compiles kernels when they first run: {} of {} kinds of "
                       "steps so far. Later starts are quicker.",

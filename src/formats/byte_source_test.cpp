@@ -155,7 +155,7 @@ TEST_F(FileTest, ReadsTextUpToALimit) {
   EXPECT_EQ(*read_text_file(write("nothing", ""), 4), "");
 }
 
-TEST_F(FileTest, TellsFilesFromFolders) {
+TEST_F(FileTest, DistinguishesFilesFromFolders) {
   const std::string path = write("text", "hello");
   EXPECT_TRUE(file_exists(path));
   EXPECT_TRUE(file_exists(folder.string()));

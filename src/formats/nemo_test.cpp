@@ -60,7 +60,7 @@ std::string with_pickle(const std::string& pickle) {
                   zip_of({{"x/data.pkl", pickle}, {"x/data/0", std::string(48, '\0')}})}});
 }
 
-TEST(Nemo, SaysWhatIsMissing) {
+TEST(Nemo, ReportsWhatIsMissing) {
   EXPECT_EQ(message(""), "model.nemo: There is no file \"model_config.yaml\" in the archive.");
   EXPECT_EQ(message(tar_of({{"model_config.yaml", "a: 1"}})),
             "model.nemo: There is no file \"model_weights.ckpt\" in the archive.");
@@ -70,7 +70,7 @@ TEST(Nemo, SaysWhatIsMissing) {
             "model.nemo: \"model_weights.ckpt\" has no data.pkl: torch.save has not written it.");
 }
 
-TEST(Nemo, SaysWhatOfTheArchivesIsDamaged) {
+TEST(Nemo, ReportsWhatOfTheArchivesIsDamaged) {
   const std::string whole = small_nemo();
   EXPECT_EQ(message(std::string(600, 'x')),
             "model.nemo: There is no header of a tar archive at byte 0.");
@@ -156,7 +156,7 @@ TEST(Yaml, IsReadAsJson) {
             R"( "list": ["x", {"y": null}]})");
 }
 
-TEST(Yaml, SaysTheLineOfWhatIsWrong) {
+TEST(Yaml, ReportsTheLineOfWhatIsWrong) {
   const auto error = [](const std::string& text) {
     const auto json = parse_yaml(text);
     return json ? json->dump() : json.error().message;

@@ -78,7 +78,7 @@ TEST(PiecewiseSource, EndsWhereTheFileEnds) {
   EXPECT_EQ(source.fetched, (decltype(source.fetched){{90, 10}}));
 }
 
-TEST(PiecewiseSource, SaysWhyItCannotRead) {
+TEST(PiecewiseSource, ReportsWhyItCannotRead) {
   CountingSource source(100);
   source.is_broken = true;
   EXPECT_EQ(source.view(0, 8).error().message, "file: The network is gone.");

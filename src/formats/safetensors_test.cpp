@@ -74,7 +74,7 @@ TEST(Safetensors, AcceptsScalarsAndTensorsWithoutElements) {
   EXPECT_EQ(file->find("e")->bytes, 0u);
 }
 
-TEST(Safetensors, KnowsEveryElementType) {
+TEST(Safetensors, RecognizesEveryElementType) {
   for (const auto& [text, dtype] :
        std::vector<std::pair<std::string, DType>>{{"F64", DType::kF64},
                                                   {"F32", DType::kF32},

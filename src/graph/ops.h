@@ -25,8 +25,8 @@
 
 namespace tokamak {
 
-/// y[t, :] = scale * table[tokens[t], :]; tokens beyond the table are rows[token - vocab, :],
-/// around and around.      (tokens u32 [T], table [vocab, n], rows? [capacity, n]) -> [T, n]
+/// y[t, :] = scale * table[tokens[t], :]; tokens beyond the table are rows[(token - vocab) %
+/// capacity, :].           (tokens u32 [T], table [vocab, n], rows? [capacity, n]) -> [T, n]
 struct Embed {
   static constexpr std::string_view kName = "embed";
   float scale = 1;

@@ -48,11 +48,11 @@ TEST_F(Cache, FindsASnapshotByBranchTagAndCommit) {
   EXPECT_EQ(message("org/name@" + kCommit), "found " + snapshot());
 }
 
-TEST_F(Cache, LetsWhatExistsWinOverNames) {
+TEST_F(Cache, PrefersWhatExistsToNames) {
   EXPECT_EQ(message(root), "found " + root);
 }
 
-TEST_F(Cache, SaysHowToGetWhatIsNotThere) {
+TEST_F(Cache, ReportsHowToGetWhatIsNotThere) {
   EXPECT_NE(message("org/name").find("`tokamak pull org/name` fetches it"), std::string::npos);
   write_snapshot("config.json");
   EXPECT_NE(message("org/name").find("revision \"main\""), std::string::npos);
@@ -111,7 +111,7 @@ TEST_F(Cache, DoesNotCountLinksToNothing) {
   EXPECT_EQ(snapshot_files(snapshot()), std::vector<std::string>{"config.json"});
 }
 
-TEST_F(Cache, SaysWhyAPathLeadsNowhere) {
+TEST_F(Cache, ReportsWhyAPathLeadsNowhere) {
   fs::create_symlink("loop", root + "/loop");
   fs::create_symlink("gone", root + "/dangling");
   EXPECT_EQ(message(root + "/loop"), root + "/loop: The symbolic links lead in a circle.");

@@ -59,7 +59,7 @@ TEST(NeededFiles, AreLayersForSparseVectors) {
             (Paths{"config.json", "model.safetensors", "sparse_linear.pt"}));
 }
 
-TEST(NeededFiles, SayWhichWeightsThereAreWhenNoneCanBeRead) {
+TEST(NeededFiles, ReportWhichWeightsThereAreWhenNoneCanBeRead) {
   const auto files = needed_files(listing({"config.json", "pytorch_model.bin"}), "", {});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().code, ErrorCode::kUnsupported);

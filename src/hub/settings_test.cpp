@@ -54,7 +54,7 @@ class Environment : public testing::Test {
   std::vector<std::pair<std::string, std::string>> before_;
 };
 
-TEST_F(Environment, SaysWhereTheModelsAre) {
+TEST_F(Environment, ReportsWhereTheModelsAre) {
   EXPECT_EQ(with({}).cache, "/users/u/.cache/huggingface/hub");
   EXPECT_EQ(with({{"XDG_CACHE_HOME", "/x"}}).cache, "/x/huggingface/hub");
   EXPECT_EQ(with({{"XDG_CACHE_HOME", "/x"}, {"HF_HOME", "/h"}}).cache, "/h/hub");
@@ -75,7 +75,7 @@ TEST_F(Environment, ExpandsPaths) {
   }
 }
 
-TEST_F(Environment, SaysWhetherToStayOffline) {
+TEST_F(Environment, ReportsWhetherToStayOffline) {
   for (const char* yes : {"1", "ON", "yes", "True"}) {
     EXPECT_TRUE(with({{"HF_HUB_OFFLINE", yes}}).offline) << yes;
     EXPECT_TRUE(with({{"TRANSFORMERS_OFFLINE", yes}}).offline) << yes;

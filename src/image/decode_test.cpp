@@ -76,7 +76,7 @@ TEST(DecodeImage, TakesInkForLight) {
   near(pixel(cmyk_jpeg(200, 100, 50, 128)), {100, 50, 25});
 }
 
-TEST(DecodeImage, SaysThatNothingCameOrNothingThatIsRead) {
+TEST(DecodeImage, ReportsThatNothingCameOrNothingThatIsRead) {
   EXPECT_EQ(error_of(""), "The file is empty, expected an image.");
   EXPECT_EQ(
       error_of("GIF89a and more"),

@@ -42,7 +42,7 @@ struct Slot {
   uint32_t index = 0;     // which page tables and which recurrent states of the program are its own
   uint32_t chosen = 0;    // tokens the device chose since the host last wrote the batch
   SamplingRule rule;      // of steps that end in a list of candidates
-  /// Added to positions where rows are rotated, around and around: after an image, whose rows share
+  /// Added to positions where rows are rotated, modulo 2^32: after an image, whose rows share
   /// positions, those of the text are smaller than its rows are many.
   uint32_t rotary_shift = 0;
   uint32_t adapter = 0;  // whose rows of LoraDown and LoraUp it takes, from 1 on; 0: none

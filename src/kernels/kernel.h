@@ -146,7 +146,7 @@ struct Launch {
   std::vector<Constant> constants;
   std::vector<std::string> sources;  // names of embedded files, see sources.h
   Grid grid;
-  std::vector<uint32_t> again = {};  // inputs that are bound once more, after the outputs
+  std::vector<uint32_t> rebound_inputs = {};  // inputs that are bound once more, after the outputs
   /// The kernel makes the batch that of the next step: it has wgsl/next_batch.wgsl at binding 0.
   bool writes_batch = false;
   /// There is no text: the backend has its library compute it.

@@ -454,7 +454,7 @@ TEST(Launches, GiveEachMultiprocessorASliceOfAGatedNetwork) {
   }
 }
 
-TEST(Launches, LetQueriesShareKeysWhereOthersBusyTheDevice) {
+TEST(Launches, ShareKeysAmongQueriesWhereOthersBusyTheDevice) {
   const Op op = StepAttention{.heads = 64, .splits = 8};
   Problem p = ordinary(op);
   p.inputs[2].shape = {32, 2, 8, 16};

@@ -174,7 +174,7 @@ std::vector<DeviceInfo> devices() {
   return all;
 }
 
-TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
+TEST(WorkgroupMemory, HasTheStepAttentionOfEveryHead) {
   Check check;
   for (Dim d = 8; d <= 512; d += 8) {
     for (const auto& [heads, kv, splits] : {std::tuple{4u, 4u, 1u},
@@ -209,7 +209,7 @@ TEST(WorkgroupMemory, HoldsTheStepAttentionOfEveryHead) {
   check.report();
 }
 
-TEST(WorkgroupMemory, HoldsEveryGatedNetwork) {
+TEST(WorkgroupMemory, HasEveryGatedNetwork) {
   Check check;
   for (const Prologue before : {Prologue::kNone, Prologue::kNorm, Prologue::kNormAddNorm}) {
     const Op op = GatedFfn{.glu = {.prologue = before, .epilogue = Epilogue::kGlu, .eps = 1e-5f}};
@@ -237,7 +237,7 @@ TEST(WorkgroupMemory, HoldsEveryGatedNetwork) {
   check.report();
 }
 
-TEST(WorkgroupMemory, HoldsTheProductOfEveryShape) {
+TEST(WorkgroupMemory, HasTheProductOfEveryShape) {
   Check check;
   std::vector<Op> ops = {Linear{}};
   for (const Prologue before :

@@ -149,7 +149,7 @@ TEST_F(McpSession, TakesByteOrderMarksAndLineEndsOfWindows) {
       nullptr);
 }
 
-TEST_F(McpSession, SaysNothingToNoticesAnswersAndEmptyLines) {
+TEST_F(McpSession, ReportsNothingToNoticesAnswersAndEmptyLines) {
   session_->receive(R"({"jsonrpc": "2.0", "method": "notifications/initialized"})");
   session_->receive(
       R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})");
@@ -198,7 +198,7 @@ TEST_F(McpSession, ChatsAndNamesTheModel) {
   EXPECT_EQ(first.find("id")->as_string(), "storyteller");
 }
 
-TEST_F(McpSession, TellsTheModelThatCalledWhatIsWrongWithItsArguments) {
+TEST_F(McpSession, ReportsToTheModelThatCalledWhatIsWrongWithItsArguments) {
   const std::pair<const char*, const char*> mistakes[] = {
       {R"({"prompt": "a", "words": 3})",
        "The tool \"generate\" has no argument \"words\"; it has prompt, "},
@@ -231,7 +231,7 @@ TEST_F(McpSession, DoesNotAnswerACallThatWasCancelled) {
   EXPECT_EQ(service_->running(), 0u);
 }
 
-TEST_F(McpSession, TellsHowFarACallIsToWhoWantsToKnow) {
+TEST_F(McpSession, ReportsTheProgressOfACallWhereThatIsAskedFor) {
   session_->receive(
       R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "generate",
           "_meta": {"progressToken": "p"}, "arguments": {"prompt": "Once upon a time", "max_tokens": 20, "seed": 1}}})");

@@ -5,7 +5,7 @@ namespace tokamak::memory {
 const Advice kAdvice = {
     .other_model =
         "Name that model (-m), or make all vectors again: `tokamak memory rebuild -m MODEL`.",
-    .goes_on = "`tokamak memory rebuild` goes on",
+    .continues = "`tokamak memory rebuild` goes on",
     .by_words = "`search --by words` finds everything",
     .bad_vectors = "`tokamak memory rebuild` makes all of them again.",
     .damaged =

@@ -7,7 +7,7 @@ namespace tokamak::memory {
 
 struct Advice {
   std::string_view other_model;  // vectors of two models cannot be compared
-  std::string_view goes_on;      // a rebuilding was interrupted
+  std::string_view continues;    // a rebuilding was interrupted
   std::string_view by_words;     // and meanwhile
   std::string_view bad_vectors;  // they are not as long as the model's
   std::string_view damaged;      // SQLite finds damage

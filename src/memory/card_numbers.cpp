@@ -29,9 +29,9 @@ Run run_at(std::string_view text, size_t at) {
     while (end < text.size() && is_digit(text[end])) ++end;
     run.groups.push_back({at, end});
     run.end = end;
-    const bool goes_on =
+    const bool continues =
         end + 1 < text.size() && (text[end] == ' ' || text[end] == '-') && is_digit(text[end + 1]);
-    if (!goes_on) return run;
+    if (!continues) return run;
     at = end + 1;
   }
 }

@@ -48,7 +48,7 @@ TEST(Chunks, AreCutAtSentences) {
             (Texts{"Version 2.5 is e.g. here. ", "一二。三四。"}));
 }
 
-TEST(Chunks, GoOnUntilTheyAreHalfFull) {
+TEST(Chunks, ContinueUntilTheyAreHalfFull) {
   EXPECT_EQ(texts("a.\n\nb c d. e f g. h i.", 7), (Texts{"a.\n\nb c d. e f g. ", "h i."}));
 }
 
@@ -100,7 +100,7 @@ TEST(Chunks, DoNotOverlapAcrossHeadings) {
   EXPECT_EQ(texts("a b. c d.\n# E\nf g. h.", 6, 3), (Texts{"a b. c d.\n", "# E\nf g. h."}));
 }
 
-TEST(Chunks, GoOnAfterASentenceAsLongAsAChunk) {
+TEST(Chunks, ContinueAfterASentenceAsLongAsAChunk) {
   EXPECT_EQ(texts("a. b c d e f. g.", 5, 2), (Texts{"a. ", "b c d e f. ", "g."}));
 }
 

@@ -43,16 +43,16 @@ Result<bool> Statement::step() {
 
 Result<void> Statement::run() {
   for (;;) {
-    TOK_TRY(const bool goes_on, step());
-    if (!goes_on) return {};
+    TOK_TRY(const bool continues, step());
+    if (!continues) return {};
   }
 }
 
 Result<std::vector<int64_t>> Statement::integers() {
   std::vector<int64_t> out;
   for (;;) {
-    TOK_TRY(const bool goes_on, step());
-    if (!goes_on) return out;
+    TOK_TRY(const bool continues, step());
+    if (!continues) return out;
     out.push_back(integer(0));
   }
 }

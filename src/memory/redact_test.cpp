@@ -85,7 +85,7 @@ TEST(Redact, CountsWhatOverlapsOnce) {
   EXPECT_EQ(out.counts, counts(1, 0, 0, 0));
 }
 
-TEST(Redact, KeepsTheKindsThatItIsToldTo) {
+TEST(Redact, KeepsTheKindsThatAreNamed) {
   constexpr std::string_view kText = "ann@example.org 4111111111111111 password=hunter22";
   EXPECT_EQ(redacted(kText, {}, {Secret::kEmail}).text,
             "ann@example.org [REDACTED] password=[REDACTED]");

@@ -34,7 +34,7 @@ Result<bool> has_model(const Store& store, const Embedder& embedder,
     return invalid_input(
         "{} is being rebuilt for {}: {} documents still have vectors of an older model. {}; "
         "meanwhile {}.",
-        store.path(), model->name, outdated, kAdvice.goes_on, kAdvice.by_words);
+        store.path(), model->name, outdated, kAdvice.continues, kAdvice.by_words);
   }
   return true;
 }

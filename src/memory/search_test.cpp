@@ -136,7 +136,7 @@ TEST_F(StoreTest, LeavesOutCopies) {
   EXPECT_EQ(value(searcher.search("fox", {.by = By::kWords})).size(), 2u);
 }
 
-TEST_F(StoreTest, LetsARerankerDecide) {
+TEST_F(StoreTest, SortsByAReranker) {
   const Store own = store();
   for (int i = 0; i < 30; ++i) add(own, fmt::format("Fox {} is here.", i), std::to_string(i));
   Searcher searcher(own, nullptr);

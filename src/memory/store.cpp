@@ -95,8 +95,8 @@ Result<void> Store::index_again() const {
   TOK_TRY(Statement words,
           database_->prepare("INSERT INTO chunk_words (rowid, text) VALUES (?, ?)"));
   for (;;) {
-    TOK_TRY(const bool goes_on, chunks.step());
-    if (!goes_on) break;
+    TOK_TRY(const bool continues, chunks.step());
+    if (!continues) break;
     const std::string text = index_text(chunks.text(1));
     TOK_TRY(words.bind(chunks.integer(0)).bind(std::string_view(text)).run());
   }
@@ -146,8 +146,8 @@ Result<std::vector<std::string>> Store::rules() const {
   TOK_TRY(Statement statement, database_->prepare("SELECT pattern FROM rule ORDER BY rowid"));
   std::vector<std::string> out;
   for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return out;
+    TOK_TRY(const bool continues, statement.step());
+    if (!continues) return out;
     out.emplace_back(statement.text(0));
   }
 }

@@ -26,8 +26,8 @@ Result<std::vector<Document>> Store::documents(const Filter& filter) const {
   bind(statement, filter);
   std::vector<Document> out;
   for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return out;
+    TOK_TRY(const bool continues, statement.step());
+    if (!continues) return out;
     TOK_TRY(Json meta, Json::parse(statement.text(4)));
     out.push_back({.id = statement.integer(0),
                    .source = std::string(statement.text(1)),
@@ -170,8 +170,8 @@ Result<std::vector<StoredChunk>> Store::chunks(int64_t document, bool with_vecto
   statement.bind(document);
   std::vector<StoredChunk> out;
   for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return out;
+    TOK_TRY(const bool continues, statement.step());
+    if (!continues) return out;
     out.push_back({.id = statement.integer(0),
                    .document = document,
                    .start = uint64_t(statement.integer(1)),

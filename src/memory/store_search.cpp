@@ -81,8 +81,8 @@ Result<VectorIndex> Store::vectors() const {
           database_->prepare("SELECT chunk, numbers FROM vector ORDER BY chunk"));
   std::vector<uint16_t> numbers(own ? own->dimension : 0);
   for (;;) {
-    TOK_TRY(const bool goes_on, statement.step());
-    if (!goes_on) return index;
+    TOK_TRY(const bool continues, statement.step());
+    if (!continues) return index;
     const std::span<const std::byte> bytes = statement.bytes(1);
     if (bytes.size() != numbers.size() * sizeof(uint16_t)) {
       return invalid_input("{}: the vector of chunk {} has {} bytes, expected {}. {}", path(),

@@ -16,7 +16,7 @@ TEST_F(StoreTest, IsAFileOfItsOwnerAlone) {
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
 }
 
-TEST_F(StoreTest, SaysThatThereIsNone) {
+TEST_F(StoreTest, ReportsThatThereIsNone) {
   expect_error(Store::open(path("none.db")), {"There is no store", "none.db", "memory add"});
   EXPECT_FALSE(std::filesystem::exists(path("none.db")));
 }
@@ -87,7 +87,7 @@ TEST_F(StoreTest, IndexesWordsAnewInAStoreOfTheFirstVersion) {
   EXPECT_EQ(value(value(Database::open(path()))->number("PRAGMA user_version")), 2);
 }
 
-TEST_F(StoreTest, SaysThatItIsDamaged) {
+TEST_F(StoreTest, ReportsThatItIsDamaged) {
   {
     const Store own = store();
     for (int i = 0; i < 50; ++i) add(own, fmt::format("Text number {} about foxes.", i));
@@ -238,7 +238,7 @@ TEST_F(StoreTest, LeavesNoByteOfWhatIsForgotten) {
   expect_ok(own.check());
 }
 
-TEST_F(StoreTest, SaysWhereTracesStay) {
+TEST_F(StoreTest, ReportsWhereTracesStay) {
   const Store own = store();
   add(own, "One fox.");
   const auto other = value(Database::open(path()));

@@ -186,7 +186,7 @@ Result<void> export_lines(const Store& store, const Filter& filter,
   if (!model) return invalid_input("{} has no documents yet.", store.path());
   TOK_TRY(const uint64_t outdated, store.outdated());
   if (outdated > 0) {
-    return invalid_input("{} is being rebuilt; {}.", store.path(), kAdvice.goes_on);
+    return invalid_input("{} is being rebuilt; {}.", store.path(), kAdvice.continues);
   }
   TOK_TRY(const std::vector<std::string> patterns, store.rules());
   Json::Array rules(patterns.begin(), patterns.end());

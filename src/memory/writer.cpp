@@ -134,8 +134,8 @@ Result<void> Writer::rebuild(const Progress& progress) {
   TOK_TRY(const Model own, model_of(embedder_));
   TOK_TRY(const std::optional<Model> newest, store_.model());
   TOK_TRY(uint64_t left, store_.outdated());
-  const bool goes_on = left > 0 && newest && is_same_model(newest->fingerprint, own.fingerprint);
-  if (!goes_on) {
+  const bool continues = left > 0 && newest && is_same_model(newest->fingerprint, own.fingerprint);
+  if (!continues) {
     TOK_TRY(store_.add_model(own));
     TOK_TRY(left, store_.outdated());
   }

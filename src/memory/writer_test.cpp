@@ -151,7 +151,7 @@ TEST_F(RebuildTest, MakesEverythingAgainByAnotherModel) {
   expect_error(check_model(own(), embedder_), {"other", "fake"});
 }
 
-TEST_F(RebuildTest, GoesOnWhereItWasInterrupted) {
+TEST_F(RebuildTest, ContinuesWhereItWasInterrupted) {
   Writer writer(own(), other_embedder_, redactor_, sizes_);
   EXPECT_FALSE(writer.rebuild([](size_t done, size_t) { return done < 4; }));
   EXPECT_EQ(value(own().outdated()), 2u);

@@ -56,7 +56,7 @@ TEST(Description, AsksForEveryFileOfAFolderOnce) {
   EXPECT_TRUE(description->encoder->prompts);
 }
 
-TEST(Description, HoldsWhatThereIsAndNoMore) {
+TEST(Description, KeepsWhatThereIsAndNoMore) {
   std::map<std::string, int> asked;
   const Files files = {{"config.json", R"({"a": 1})"},
                        {"generation_config.json", "{}"},

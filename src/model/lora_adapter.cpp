@@ -37,12 +37,12 @@ std::string_view full_name(const TensorInfo& a) {
 }  // namespace
 
 std::string_view inner_lora_name(std::string_view name) {
-  for (bool again = true; again;) {
-    again = false;
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
     for (const std::string_view outer : {"base_model.", "model.", "language_model."}) {
       if (!name.starts_with(outer)) continue;
       name.remove_prefix(outer.size());
-      again = true;
+      has_changed = true;
     }
   }
   return name;

@@ -7,7 +7,7 @@ namespace tokamak {
 namespace {
 
 /// Whether a field says something: neither null, false, nor empty.
-bool says_something(const Json* value) {
+bool is_given(const Json* value) {
   if (value == nullptr || value->is_null()) return false;
   if (value->is_bool()) return value->as_bool();
   if (value->is_array()) return !value->as_array().empty();
@@ -42,7 +42,7 @@ Result<void> check_method(ConfigReader& config) {
   }
   for (const Refused& one : kRefused) {
     const Json* found = config.find(one.field);
-    if (!says_something(found)) continue;
+    if (!is_given(found)) continue;
     return unsupported("{} is {}, which this engine does not do: {}.", config.path(one.field),
                        found->dump(), one.what);
   }
@@ -66,7 +66,7 @@ Result<void> check_method(ConfigReader& config) {
 
 Result<void> read_alphas(const ConfigReader& config, LoraConfig& out) {
   const Json* found = config.find("alpha_pattern");
-  if (!says_something(found)) return {};
+  if (!is_given(found)) return {};
   if (!found->is_object()) {
     return invalid_input("{} is {}, expected an object.", config.path("alpha_pattern"),
                          found->dump());
@@ -98,7 +98,7 @@ Result<LoraConfig> read_lora_config(ConfigReader config) {
   LoraConfig out{.rank = config.size("r"),
                  .alpha = config.positive("lora_alpha"),
                  .by_root = config.flag("use_rslora", false),
-                 .has_ranks = says_something(config.find("rank_pattern")),
+                 .has_ranks = is_given(config.find("rank_pattern")),
                  .alphas = {},
                  .base = config.word("base_model_name_or_path", "")};
   TOK_TRY(config.status());

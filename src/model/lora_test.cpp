@@ -191,7 +191,7 @@ TEST(Lora, StacksHoldTheMatricesOfAllAdaptersFilledUpWithZeros) {
   }
 }
 
-TEST(Lora, SaysWhatDoesNotFit) {
+TEST(Lora, ReportsWhatDoesNotFit) {
   const auto q = [](std::vector<uint64_t> a, std::vector<uint64_t> b) {
     return std::vector{adapter_of(
         {{a_of("self_attn.q_proj"), std::move(a)}, {b_of("self_attn.q_proj"), std::move(b)}})};

@@ -90,7 +90,7 @@ TEST(NanoCodec, ReadsWeightsInEverySpelling) {
   }
 }
 
-TEST(NanoCodec, SaysWhichFieldIsWrong) {
+TEST(NanoCodec, ReportsWhichFieldIsWrong) {
   const auto error = [](const std::string& from, const std::string& to) {
     const Json config = config_with(from, to);
     const auto facts = nanocodec_facts({config, "config.json"});
@@ -125,7 +125,7 @@ TEST(NanoCodec, SaysWhichFieldIsWrong) {
             "upsamples two columns into one.");
 }
 
-TEST(NanoCodec, SaysWhichTensorIsMissingOrAnother) {
+TEST(NanoCodec, ReportsWhichTensorIsMissingOrAnother) {
   const Json config = config_with();
   const std::string bias = "audio_decoder.pre_conv.conv.bias";
   const auto missing =

@@ -72,7 +72,7 @@ TEST(Encoder, DoesNotNormalizeWhereNoModuleSaysSo) {
   EXPECT_EQ(encoder->dimensions(8), 8u);
 }
 
-TEST(Encoder, KnowsBothSpellingsOfPooling) {
+TEST(Encoder, RecognizesBothSpellingsOfPooling) {
   const auto pooling = [](const char* config) {
     const auto encoder = read(modules(), {{"1_Pooling", config}});
     EXPECT_TRUE(encoder) << error(encoder);

@@ -77,8 +77,8 @@ void SpeechBuilder::keep(uint32_t layer, ValueId k, ValueId v, uint32_t head_dim
   kv_append(k, v, cache(fmt::format("heard.{}", layer), heads, head_dim), table);
 }
 
-ValueId SpeechBuilder::attention_to_heard(uint32_t layer, ValueId q, uint32_t heads,
-                                          uint32_t head_dim) {
+ValueId SpeechBuilder::cross_attention(uint32_t layer, ValueId q, uint32_t heads,
+                                       uint32_t head_dim) {
   const ValueId table = pages();
   if (!ends_) ends_ = input(std::string(kHeardEnds), {kTokens});
   const ValueId heard = cache(fmt::format("heard.{}", layer), heads, head_dim);

@@ -83,7 +83,7 @@ class SpeechBuilder : public ModelBuilder {
   /// Keeps the keys and values that layer `layer` of the decoder will attend to.
   void keep(uint32_t layer, ValueId k, ValueId v, uint32_t head_dim);
   /// Its attention to that, in the decoder's graph.
-  ValueId attention_to_heard(uint32_t layer, ValueId q, uint32_t heads, uint32_t head_dim);
+  ValueId cross_attention(uint32_t layer, ValueId q, uint32_t heads, uint32_t head_dim);
 
  private:
   ValueId pages();

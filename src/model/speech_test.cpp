@@ -20,7 +20,7 @@ TEST(SoundStage, GivesARowWhereItsConvolutionFits) {
   EXPECT_EQ(padded.rows_of(3000), 1500u);
 }
 
-TEST(SpeechModel, KnowsTheShortestSoundOfARow) {
+TEST(SpeechModel, RecognizesTheShortestSoundOfARow) {
   SpeechModel model;
   model.stages = {stage({.taps = 127, .stride = 64}), stage({.taps = 7, .stride = 3}),
                   stage({.taps = 3, .stride = 2})};

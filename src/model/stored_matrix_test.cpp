@@ -59,7 +59,7 @@ void expect_words(const std::string& message, std::initializer_list<const char*>
   }
 }
 
-TEST(StoredMatrix, KnowsEachFormByItsTensors) {
+TEST(StoredMatrix, RecognizesEachFormByItsTensors) {
   EXPECT_EQ(type(Checkpoint().add("x.weight", DType::kBF16, {4, 64}), 4, 64), "bf16");
   EXPECT_EQ(type(Checkpoint().add("x.weight", DType::kBF16, {2, 2, 64}), 4, 64), "bf16");
   EXPECT_EQ(type(Checkpoint().add("x.weight", DType::kQ8_0, {4, 64}), 4, 64), "q8_0");

@@ -337,7 +337,8 @@ class Capture {
     }
     for (const Phase& phase : plan_.phases) {
       for (const Step& step : phase.steps) {
-        const size_t bound = step.inputs.size() + step.outputs.size() + step.launch.again.size();
+        const size_t bound =
+            step.inputs.size() + step.outputs.size() + step.launch.rebound_inputs.size();
         TOK_CHECK(bound <= device_.limits.storage_buffers);
       }
     }

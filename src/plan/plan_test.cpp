@@ -183,7 +183,7 @@ TEST(Capture, NamesTheBufferThatExceedsADeviceLimit) {
       << plan.error().message;
 }
 
-TEST(Capture, SaysWhatTakesLess) {
+TEST(Capture, ReportsWhatTakesLess) {
   const auto refused = [](const Shape& shape) {
     Graph graph = two_layers();
     for (TensorDesc& value : graph.values) {
@@ -366,7 +366,7 @@ TEST(Shards, NoOtherOpReadsACutWeight) {
   EXPECT_EQ(rows_together(*graph, tokens), 0u);
 }
 
-TEST(Shards, HoldWholeExperts) {
+TEST(Shards, HaveWholeExperts) {
   GraphBuilder b;
   const ValueId table = b.constant("table", {64, 16}, DType::kF32, Weight{{"table"}});
   const ValueId x = b.embed(b.input("tokens", {kTokens}), table);
@@ -384,7 +384,7 @@ TEST(Shards, HoldWholeExperts) {
   EXPECT_TRUE(cut_rows(graph->at(w), 13 * 64, 7).empty());
 }
 
-TEST(Capture, SaysWhyAForcedVariantCannotRun) {
+TEST(Capture, ReportsWhyAForcedVariantCannotRun) {
   auto plan =
       capture(two_layers(), webgpu_device(),
               {.phases = {{"decode", 1}}, .forced = {{"linear", "linear.wgsl.matvec_subgroup"}}});

@@ -40,8 +40,8 @@ std::string step_text(const Step& step) {
   const Grid& grid = step.launch.grid;
   line +=
       fmt::format(" grid {} {} {}", extent_text(grid.x), extent_text(grid.y), extent_text(grid.z));
-  if (!step.launch.again.empty()) line += " again";
-  for (const uint32_t input : step.launch.again) line += fmt::format(" {}", input);
+  if (!step.launch.rebound_inputs.empty()) line += " again";
+  for (const uint32_t input : step.launch.rebound_inputs) line += fmt::format(" {}", input);
   if (step.launch.writes_batch) line += " next_batch";
   if (step.launch.calls_library) line += " library";
   if (step.launch.ranks != 0) line += fmt::format(" ranks {}", step.launch.ranks);
@@ -235,7 +235,7 @@ class PlanParser {
       while (!next_is_section()) {
         TOK_TRY(const uint32_t input, scan_.integer32());
         if (input >= step.inputs.size()) return scan_.wrong("an input that the step has");
-        step.launch.again.push_back(input);
+        step.launch.rebound_inputs.push_back(input);
       }
     }
     step.launch.writes_batch = scan_.take("next_batch");

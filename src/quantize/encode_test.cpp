@@ -134,7 +134,7 @@ TEST(Encode, KeepsAnOutlier) {
   }
 }
 
-TEST(Encode, LetsImportantColumnsLoseAsLittleAsGgml) {
+TEST(Encode, ImportantColumnsLoseAsLittleAsGgml) {
   // The errors of libggml as above, with every fourth column a hundred times as important.
   constexpr Bound kGgml[] = {{"q6_k", 0.01423},
                              {"q5_k", 0.03002},

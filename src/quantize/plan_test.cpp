@@ -95,7 +95,7 @@ TEST(QuantizationPlan, FallsBackWhereColumnsAreNoBlocks) {
             "64 columns are no blocks of 256: in place of q4_k");
 }
 
-TEST(QuantizationPlan, LetsTheFirstOverrideDecide) {
+TEST(QuantizationPlan, TakesTheFirstOverride) {
   const MadeGguf made = sixteen_layers();
   const GgufFile file = made.file();
   const auto plan =

@@ -14,7 +14,7 @@ RequestHead head_with(std::string name, std::string value) {
   return {.method = "POST", .target = "/", .fields = {{std::move(name), std::move(value)}}};
 }
 
-TEST(Access, KnowsKeysOfBothKinds) {
+TEST(Access, RecognizesKeysOfBothKinds) {
   const Access access({.keys = {"first", "second"}});
   EXPECT_EQ(access.key_of(head_with("authorization", "Bearer first")), 0u);
   EXPECT_EQ(access.key_of(head_with("authorization", "bearer  second ")), 1u);
@@ -35,7 +35,7 @@ TEST(Access, ReadsKeysLineByLine) {
   EXPECT_FALSE(keys_in("# nobody\n"));
 }
 
-TEST(Access, LetsInHostsOfThisMachineOnly) {
+TEST(Access, AcceptsHostsOfThisMachineOnly) {
   const Access access({.checks_host = true, .hosts = {"box.local"}});
   for (const char* host : {"localhost", "LocalHost:8080", "127.0.0.1:1", "[::1]:80", "127.0.0.5",
                            "box.local", "Box.local:80"}) {
@@ -56,7 +56,7 @@ std::string value_of(const std::vector<Field>& fields, std::string_view name) {
   return "none";
 }
 
-TEST(Access, KnowsPagesOfOtherOrigins) {
+TEST(Access, RecognizesPagesOfOtherOrigins) {
   const auto is_foreign = [](std::vector<Field> fields, AccessRules rules = {}) {
     fields.push_back({"host", "127.0.0.1:8080"});
     return Access(std::move(rules))
@@ -75,7 +75,7 @@ TEST(Access, KnowsPagesOfOtherOrigins) {
   EXPECT_FALSE(is_foreign({{"origin", "vscode-webview://1"}})) << "no page of the web";
 }
 
-TEST(Access, KnowsPagesOfOtherOriginsByWhatBrowsersAdd) {
+TEST(Access, RecognizesPagesOfOtherOriginsByWhatBrowsersAdd) {
   const auto is_foreign = [](const char* method, const char* site, const char* mode) {
     return Access({}).is_foreign_page(
         {.method = method,
@@ -95,7 +95,7 @@ TEST(Access, KnowsPagesOfOtherOriginsByWhatBrowsersAdd) {
   EXPECT_FALSE(Access({}).is_foreign_page(head));
 }
 
-TEST(Access, LetsNamedOriginsReadAnswers) {
+TEST(Access, AllowsNamedOriginsToReadAnswers) {
   constexpr std::string_view kAllow = "Access-Control-Allow-Origin";
   const auto asked = head_with("origin", "https://page.example");
   EXPECT_TRUE(Access({}).origin_fields(asked).empty());

@@ -12,17 +12,17 @@ struct Admission::Counts {
 
   uint32_t at_once, most_waiting;
   mutable std::mutex mutex;
-  uint32_t under_way = 0;
+  uint32_t in_flight = 0;
   double mean_seconds = 1;  // that a request takes, of the last ones
 
   uint64_t most() const { return uint64_t{at_once} + most_waiting; }
 
   /// REQUIRES: the mutex.
   std::optional<uint32_t> wait_for(uint32_t more) const {
-    if (uint64_t{under_way} + more <= most()) return std::nullopt;
+    if (uint64_t{in_flight} + more <= most()) return std::nullopt;
     // One of those that run ends every mean / at_once seconds; the whole queue is not waited for,
     // as others who ask again take the same places.
-    const uint32_t waiting = under_way - std::min(under_way, at_once);
+    const uint32_t waiting = in_flight - std::min(in_flight, at_once);
     const double seconds = mean_seconds * double(waiting + more) / double(at_once) / 2;
     return uint32_t(std::clamp(std::ceil(seconds), 1.0, kMaxSeconds));
   }
@@ -30,26 +30,26 @@ struct Admission::Counts {
 
 Admission::Place::Place(std::shared_ptr<Counts> counts) : counts_(std::move(counts)) {
   const std::scoped_lock lock(counts_->mutex);
-  counts_->under_way += sequences_;
+  counts_->in_flight += sequences_;
 }
 
 Admission::Place::~Place() {
   const std::scoped_lock lock(counts_->mutex);
-  counts_->under_way -= sequences_;
+  counts_->in_flight -= sequences_;
 }
 
 std::optional<uint32_t> Admission::Place::widen(uint32_t sequences) {
   const std::scoped_lock lock(counts_->mutex);
   const uint32_t more = sequences - std::min(sequences, sequences_);
   if (const auto seconds = counts_->wait_for(more); seconds && more > 0) return seconds;
-  counts_->under_way += more;
+  counts_->in_flight += more;
   sequences_ += more;
   return std::nullopt;
 }
 
 void Admission::Place::end(double seconds) {
   const std::scoped_lock lock(counts_->mutex);
-  counts_->under_way -= std::exchange(sequences_, 0);
+  counts_->in_flight -= std::exchange(sequences_, 0);
   counts_->mean_seconds += Counts::kWeight * (seconds - counts_->mean_seconds);
 }
 
@@ -61,9 +61,9 @@ std::optional<uint32_t> Admission::wait_seconds() const {
   return counts_->wait_for(1);
 }
 
-uint32_t Admission::under_way() const {
+uint32_t Admission::in_flight() const {
   const std::scoped_lock lock(counts_->mutex);
-  return counts_->under_way;
+  return counts_->in_flight;
 }
 
 protocol::Answer<void> Admission::Place::admit(uint32_t sequences, std::string_view whose) {
@@ -74,8 +74,8 @@ protocol::Answer<void> Admission::Place::admit(uint32_t sequences, std::string_v
   return protocol::Refusal(protocol::ApiError{
       .status = 429,
       .message = fmt::format("The request is {} answers{}, but {} {} at once; {}.", sequences,
-                             fits_never ? "" : " beside those under way", whose, most,
-                             fits_never ? "ask for fewer" : "come again later"),
+                             fits_never ? "" : " beside those in flight", whose, most,
+                             fits_never ? "ask for fewer" : "retry later"),
       .param = {},
       .code = "rate_limit_exceeded",
       .retry_seconds = fits_never ? 0 : *seconds});

@@ -1,4 +1,4 @@
-// Admission: how many sequences may wait, and when one that may not should come again. Any thread
+// Admission: how many sequences may wait, and when one that may not should retry. Any thread
 // may call it.
 #pragma once
 #include <cstdint>
@@ -14,7 +14,7 @@ class Admission {
   struct Counts;
 
  public:
-  /// The sequences of a request under way, one at first. They leave with it.
+  /// The sequences of a request in flight, one at first. They leave with it.
   class Place {
    public:
     explicit Place(std::shared_ptr<Counts> counts);
@@ -43,7 +43,7 @@ class Admission {
   /// Seconds after which there will be room for a request, where there is none now.
   std::optional<uint32_t> wait_seconds() const;
   std::shared_ptr<Place> begin() { return std::make_shared<Place>(counts_); }
-  uint32_t under_way() const;
+  uint32_t in_flight() const;
 
  private:
   std::shared_ptr<Counts> counts_;

@@ -9,7 +9,7 @@ namespace {
 
 using Places = std::vector<std::shared_ptr<Admission::Place>>;
 
-TEST(Admission, LetsWaitAsManyAsMay) {
+TEST(Admission, QueuesUpToItsLimit) {
   Admission admission(2, 3);
   Places places;
   for (int i = 0; i < 5; ++i) {
@@ -20,7 +20,7 @@ TEST(Admission, LetsWaitAsManyAsMay) {
   places.back()->end(1);
   EXPECT_FALSE(admission.wait_seconds());
   places.front().reset();
-  EXPECT_EQ(admission.under_way(), 3u);
+  EXPECT_EQ(admission.in_flight(), 3u);
 }
 
 TEST(Admission, WithoutAQueueLetsInWhatRunsAtOnce) {
@@ -34,15 +34,15 @@ TEST(Admission, CountsTheSequencesOfARequest) {
   Admission admission(2, 6);
   const auto first = admission.begin();
   EXPECT_FALSE(first->widen(5));
-  EXPECT_EQ(admission.under_way(), 5u);
+  EXPECT_EQ(admission.in_flight(), 5u);
   const auto second = admission.begin();
   EXPECT_TRUE(second->widen(4)) << "there is room for two more";
-  EXPECT_EQ(admission.under_way(), 6u) << "it stays as it was";
+  EXPECT_EQ(admission.in_flight(), 6u) << "it stays as it was";
   EXPECT_FALSE(second->widen(3));
   EXPECT_TRUE(admission.wait_seconds());
   EXPECT_FALSE(second->widen(1)) << "it needs no more than it has";
   first->end(1);
-  EXPECT_EQ(admission.under_way(), 3u);
+  EXPECT_EQ(admission.in_flight(), 3u);
 }
 
 TEST(Admission, RefusesARequestOfTooManySequencesWithWhenToComeAgain) {
@@ -52,9 +52,10 @@ TEST(Admission, RefusesARequestOfTooManySequencesWithWhenToComeAgain) {
   const auto wide = other->admit(2, "the server takes");
   ASSERT_FALSE(wide);
   EXPECT_EQ(wide.error().status, 429);
-  EXPECT_EQ(wide.error().message,
-            "The request is 2 answers beside those under way, but the server takes 4 at once; come "
-            "again later.");
+  EXPECT_EQ(
+      wide.error().message,
+      "The request is 2 answers beside those in flight, but the server takes 4 at once; retry "
+      "later.");
   EXPECT_GE(wide.error().retry_seconds, 1u);
   const auto never = own->admit(5, "the server takes");
   ASSERT_FALSE(never);
@@ -62,7 +63,7 @@ TEST(Admission, RefusesARequestOfTooManySequencesWithWhenToComeAgain) {
   EXPECT_EQ(never.error().retry_seconds, 0u) << "there is no time at which it fits";
 }
 
-TEST(Admission, TellsSlowModelsFromFastOnes) {
+TEST(Admission, DistinguishesSlowModelsFromFastOnes) {
   const auto seconds_of = [](double each) {
     Admission admission(1, 9);
     for (int i = 0; i < 100; ++i) admission.begin()->end(each);

@@ -79,12 +79,6 @@ void Gateway::open(ModelPool& pool) {
   pool.advance();
 }
 
-/// The paths for a probe or a browser without a key: nothing of the model, nothing of others.
-bool Gateway::is_public(std::string_view path) const {
-  if (path == "/metrics") return options_.has_public_metrics;
-  return path == "/" || path == "/health" || path == "/v1/health";
-}
-
 Verdict Gateway::check(const RequestHead& head) {
   return {.refusal = refusal(head), .fields = access_.origin_fields(head)};
 }
@@ -136,7 +130,7 @@ std::optional<Reply> Gateway::refusal_of_key(const RequestHead& head) const {
       head.path(), 429,
       fmt::format("This key has reached its limit of {} concurrent requests. Retry when one has "
                   "ended.",
-                  admission.under_way()));
+                  admission.in_flight()));
   reply.fields.push_back(retry_after(*seconds));
   return reply;
 }
@@ -191,12 +185,19 @@ Reply Gateway::root(const RequestHead& head) const {
 }
 
 const Gateway::OwnPath Gateway::kOwnPaths[] = {
-    {"/", &Gateway::root},
-    {"/health", &Gateway::health},
-    {"/v1/health", &Gateway::health},
-    {"/metrics", &Gateway::metrics},
-    {"/slots", &Gateway::slots},
+    {"/", &Gateway::root, Needs::kNothing},
+    {"/health", &Gateway::health, Needs::kNothing},
+    {"/v1/health", &Gateway::health, Needs::kNothing},
+    {"/metrics", &Gateway::metrics, Needs::kKeyUnlessMetricsArePublic},
+    {"/slots", &Gateway::slots, Needs::kKey},
 };
+
+bool Gateway::is_public(std::string_view path) const {
+  const auto* own = std::ranges::find(kOwnPaths, path, &OwnPath::path);
+  if (own == std::end(kOwnPaths)) return false;
+  return own->needs == Needs::kNothing ||
+         (own->needs == Needs::kKeyUnlessMetricsArePublic && options_.has_public_metrics);
+}
 
 std::string_view metric_path(std::string_view path) {
   const auto* own = std::ranges::find(Gateway::kOwnPaths, path, &Gateway::OwnPath::path);

@@ -12,7 +12,7 @@ namespace tokamak::serve {
 
 struct GatewayOptions {
   AccessRules access;
-  uint32_t requests_of_key = 0;  // most that are under way at once; 0: as many as may of all
+  uint32_t requests_of_key = 0;  // most that are in flight at once; 0: as many as may of all
   double drain_seconds = 30;
   bool shows_slots = false;
   bool has_public_metrics = false;  // /metrics needs no key
@@ -43,9 +43,12 @@ class Gateway {
 
  private:
   enum class State : uint8_t { kLoading, kReady, kDraining };
+  /// A path for probes and browsers, with nothing of the model and of others, needs no key.
+  enum class Needs : uint8_t { kKey, kNothing, kKeyUnlessMetricsArePublic };
   struct OwnPath {
     std::string_view path;
     Reply (Gateway::*reply)(const RequestHead& head) const;
+    Needs needs;
   };
   static const OwnPath kOwnPaths[];
   friend std::string_view metric_path(std::string_view path);
@@ -68,7 +71,7 @@ class Gateway {
   std::optional<Reply> refusal_of_state(std::string_view path) const;
   /// Why no model can take it now.
   std::optional<Reply> refusal_of_work(const RequestHead& head) const;
-  /// That its key has as many under way as it may.
+  /// That its key has as many in flight as it may.
   std::optional<Reply> refusal_of_key(const RequestHead& head) const;
   void call(CallId id, const RequestHead& head, std::string body, BodyLease lease);
   /// The answer to a path of the gateway's own; nothing where it is the service's.

@@ -109,7 +109,7 @@ TEST_F(MetricsTest, MakesNoSeriesOfPathsThatStrangersInvent) {
   EXPECT_TRUE(has("tokamak:http_requests_total{path=\"other\",status=\"200\"} 3"));
 }
 
-TEST_F(MetricsTest, KnowsEveryPathThatIsAnswered) {
+TEST_F(MetricsTest, RecognizesEveryPathThatIsAnswered) {
   for (const char* path : {"/", "/health", "/v1/health", "/slots", "/v1/audio/voices", "/tokenize",
                            "/v1/tokenize", "/chat/completions", "/api/chat"}) {
     EXPECT_EQ(metric_path(path), path);

@@ -1,7 +1,7 @@
 // ModelPool: the models of a server, of which some are in memory, each with an engine and a thread
 // of its own. It finds the model of a request, loads it where it must, and lets others leave for
 // it. Residency decides who; here is when: a model that is to leave takes no new requests, leaves
-// when those under way have ended, and comes back when its turn is.
+// when those in flight have ended, and comes back when its turn is.
 //
 // On the thread of the server. Loading and unloading happen one after the other on one more thread,
 // so that the memory of those that leave is free before the next one asks for it.
@@ -79,14 +79,14 @@ class ModelPool {
   void begin(CallId id, protocol::HttpRequest request);
   void cancel(CallId id);
   void hold(CallId id, bool is_held);
-  /// Requests under way are answered with an error; nothing is loaded any more.
+  /// Requests in flight are answered with an error; nothing is loaded any more.
   void cancel_all();
 
   /// Seconds after which a model will have room in its queue, where now none has.
   std::optional<uint32_t> wait_seconds() const;
   /// The message for who must wait so long.
   std::string full_text(uint32_t seconds) const;
-  /// The id of the model of a request under way; "" where there is none.
+  /// The id of the model of a request in flight; "" where there is none.
   std::string_view model_of(CallId id) const;
   std::vector<ModelSample> samples() const;
 

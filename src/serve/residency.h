@@ -12,7 +12,7 @@ namespace tokamak::serve {
 struct ResidencyFacts {
   bool is_loaded = false;
   bool is_pinned = false;   // it never leaves
-  bool is_busy = false;     // requests of it are under way: it leaves when they have ended
+  bool is_busy = false;     // requests of it are in flight: it leaves when they have ended
   uint64_t bytes = 0;       // that it takes, or needs at least where it is not loaded; 0: not known
   double last_use = 0;      // seconds of a steady clock
   double keep_seconds = 0;  // after the last use; infinity: until its room is needed

@@ -59,7 +59,7 @@ TEST(Residency, EvictsNothingThatNeedNotGo) {
   EXPECT_EQ(models_to_evict(models, 0, {.bytes = 70}), Models{2});
 }
 
-TEST(Residency, LetsTheEngineJudgeWhatSeemsTooLarge) {
+TEST(Residency, LeavesWhatSeemsTooLargeToTheEngine) {
   const ResidencyFacts models[] = {asked(500), loaded(1)};
   EXPECT_EQ(models_to_evict(models, 0, {.bytes = 100}), Models{1});
   const ResidencyFacts beside_pinned[] = {asked(500), pinned(1)};

@@ -160,7 +160,7 @@ void ServiceLoop::hold(CallId id, bool is_held) {
   loop_->post([this, id, is_held](Engine&) {
     const auto found = running_.find(id);
     if (found != running_.end()) service_->hold(found->second, is_held);
-    go_on();
+    advance();
   });
 }
 
@@ -223,16 +223,16 @@ void ServiceLoop::start(CallId id, const std::shared_ptr<Call>& call,
   if (part == parts_.end() || !part->ends) running_[id] = exchange;
   // It was being read when all were cancelled.
   if (is_cancelled_) service_->cancel_all();
-  go_on();
+  advance();
 }
 
 void ServiceLoop::run_job() {
   is_job_next_ = false;
   if (service_->has_jobs()) service_->run_job();
-  go_on();
+  advance();
 }
 
-void ServiceLoop::go_on() {
+void ServiceLoop::advance() {
   if (is_job_next_ || !service_->has_jobs()) return;
   is_job_next_ = loop_->post([this](Engine&) { run_job(); });
 }

@@ -47,7 +47,7 @@ class ServiceLoop {
   const std::string& notice() const { return notice_; }
   const protocol::ModelCard& card() const { return card_; }
   void begin(CallId id, protocol::HttpRequest request);
-  /// Nothing more is delivered of it than a turn under way may bring, which ends a job's step soon.
+  /// Nothing more is delivered of it than a turn in flight may bring, which ends a job's step soon.
   void cancel(CallId id);
   /// The client does not keep up: no more is computed for it until it does.
   void hold(CallId id, bool is_held);
@@ -84,7 +84,7 @@ class ServiceLoop {
   /// A job has a turn for each step, so that what it wrote is delivered and others come in between.
   void run_job();
   /// Calls run_job() in the next turn, where there are jobs.
-  void go_on();
+  void advance();
   Part& part_of(CallId id);
   Reply& head_of(CallId id);
   void end_turn();

@@ -117,7 +117,7 @@ TEST_F(ServiceLoopTest, AnswersWhatNeedsNoStep) {
   EXPECT_NE(answer.bytes.find("storyteller"), std::string::npos);
 }
 
-TEST_F(ServiceLoopTest, SaysWhichMethodsThereAre) {
+TEST_F(ServiceLoopTest, ReportsWhichMethodsThereAre) {
   loop_->begin(kCall, {"PUT", "/v1/models", ""});
   const Answer answer = wait_for_end(kCall);
   ASSERT_TRUE(answer.head);
@@ -178,7 +178,7 @@ TEST_F(ServiceLoopTest, ComputesNothingForWhomIsHeld) {
   EXPECT_EQ(events(wait_for_end(kHeld).bytes), events(whole));
 }
 
-TEST_F(ServiceLoopTest, SaysNothingMoreToWhoIsGone) {
+TEST_F(ServiceLoopTest, ReportsNothingMoreToWhoIsGone) {
   stream(kCall, 400);
   wait_for_bytes(kCall);
   loop_->cancel(kCall);
@@ -214,7 +214,7 @@ TEST_F(ServiceLoopTest, EndsAHeldRequestThatIsCancelled) {
   EXPECT_EQ(loop_->stats().running, 0u);
 }
 
-TEST_F(ServiceLoopTest, TellsThoseItCancelsItself) {
+TEST_F(ServiceLoopTest, ReportsThoseItCancelsItself) {
   for (uint64_t i = 1; i <= 3; ++i) stream(CallId(i), 400);
   wait_for_bytes(CallId(1));
   loop_->cancel_all();

@@ -86,7 +86,7 @@ TEST_F(TraceTest, CountsWhatHasChanged) {
   EXPECT_EQ(counts, 2u);
 }
 
-TEST_F(TraceTest, SaysOnceThatNothingMoreIsWritten) {
+TEST_F(TraceTest, ReportsOnceThatNothingMoreIsWritten) {
   is_full_ = true;
   for (uint32_t i = 1; i <= 3; ++i) trace_.count("m", i, 0);
   EXPECT_EQ(failures_, 1);

@@ -13,7 +13,7 @@ class Worker {
   Worker() : thread_([this] { run(); }) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  /// Ends after the job under way.
+  /// Ends after the job in flight.
   ~Worker() {
     {
       const std::scoped_lock lock(mutex_);

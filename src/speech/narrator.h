@@ -57,7 +57,7 @@ class Narrator {
   /// much at once; kCancelled.
   Result<std::optional<std::vector<float>>> next(const std::function<bool()>& cancelled = {});
 
-  /// Whether the program holds the piece under way: between two pieces others may use it.
+  /// Whether the program holds the piece in flight: between two pieces others may use it.
   bool is_in_piece() const { return is_in_piece_; }
 
   uint32_t rate() const { return chunks_.codec().rate; }

@@ -58,7 +58,7 @@ TEST(SentencePieces, DoNotEndWithinNumbersAndAbbreviations) {
   EXPECT_EQ(pieces("Wait... what? Yes… Maybe.", kEach), (Pieces{"Wait... what?", "Yes… Maybe."}));
 }
 
-TEST(SentencePieces, KnowTheMarksOfOtherScripts) {
+TEST(SentencePieces, RecognizeTheMarksOfOtherScripts) {
   EXPECT_EQ(pieces("今日はいい天気です。散歩に行きましょう！はい。", {.first = 60, .others = 12}),
             (Pieces{"今日はいい天気です。", "散歩に行きましょう！", "はい。"}));
   EXPECT_EQ(pieces("「行こう。」と言った。", {.first = 60, .others = 60}),

@@ -89,7 +89,7 @@ TEST(PieceFinder, CutsWhatHasNoPausesAtItsQuietestPlace) {
   EXPECT_NEAR(found[1].begin, found[0].end, 0.01);
 }
 
-TEST(PieceFinder, HearsNothingInSilence) {
+TEST(PieceFinder, FindsNothingInSilence) {
   EXPECT_TRUE(cuts(Samples(3 * kSecond), 100 * kSecond).empty());
   EXPECT_TRUE(cuts(Samples(100), 100 * kSecond).empty());
   EXPECT_TRUE(cuts(Samples(3 * kSecond), 333).empty());

@@ -36,8 +36,8 @@ Result<void> Transcriber::add(std::span<const float> samples) {
 Result<void> Transcriber::add(Samples&& samples) {
   put(std::move(samples));
   for (;;) {
-    TOK_TRY(const bool goes_on, step());
-    if (!goes_on) return {};
+    TOK_TRY(const bool continues, step());
+    if (!continues) return {};
   }
 }
 
@@ -58,8 +58,8 @@ Result<bool> Transcriber::take_one(bool is_end) {
 
 Result<Transcript> Transcriber::finish() {
   for (;;) {
-    TOK_TRY(const bool goes_on, take_one(true));
-    if (!goes_on) break;
+    TOK_TRY(const bool continues, take_one(true));
+    if (!continues) break;
   }
   transcript_.seconds = seconds_of(passed_ + sound_.size());
   transcript_.language = listener_->language();

@@ -81,7 +81,7 @@ TEST(WhisperTokens, TakesATimestampWhereAllOfThemAreMoreProbableThanAnyText) {
   EXPECT_TRUE(std::isfinite(logits[kFirst + 1]));
 }
 
-TEST(WhisperTokens, KnowsLanguageAndSilenceByTheFirstLogits) {
+TEST(WhisperTokens, RecognizesLanguageAndSilenceByTheFirstLogits) {
   WhisperTokens t = tokens();
   t.languages = {{"de", 12}, {"en", 13}};
   std::vector<float> logits(kVocab);

@@ -21,7 +21,7 @@ class Endpointer {
   void add(std::span<const float> sound);
   /// The utterance that has ended last, with some of the silence around it.
   std::optional<Samples> take();
-  /// Whether an utterance is under way, and how much of a voice there has been in it.
+  /// Whether an utterance is in flight, and how much of a voice there has been in it.
   bool is_in_utterance() const { return is_in_utterance_; }
   double voiced_seconds() const;
   /// Forgets all that was heard but how loud the room is.

@@ -44,7 +44,7 @@ TEST(Endpointer, CutsWhatIsTooLong) {
   EXPECT_FALSE(endpointer.take()) << "once";
 }
 
-TEST(Endpointer, TellsThatSomebodySpeaks) {
+TEST(Endpointer, ReportsThatSomebodySpeaks) {
   Endpointer endpointer;
   endpointer.add(voice(0.08));
   EXPECT_FALSE(endpointer.is_in_utterance());

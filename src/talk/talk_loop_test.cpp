@@ -38,7 +38,7 @@ class TalkLoops : public testing::Test {
   bool has_sound_ = false;
 };
 
-TEST_F(TalkLoops, HearAndAnswerInTurn) {
+TEST_F(TalkLoops, ListenAndAnswerInTurn) {
   listen(silence(1));
   EXPECT_TRUE(loop_.is_idle());
   ask(" What time is it?");
@@ -98,7 +98,7 @@ TEST_F(TalkLoops, PutQuestionsTogetherWhereNothingWasHeardInBetween) {
   EXPECT_EQ(loop_.take_turn()->answer, "Early.") << "nothing of the other answer";
 }
 
-TEST_F(TalkLoops, HearTheRestOfSomebodyWhoGoesOn) {
+TEST_F(TalkLoops, AddTheRestOfAQuestionThatContinues) {
   listen(joined({voice(1), silence(0.8)}));
   ASSERT_EQ(loop_.task(), Task::kTranscribe);
   const size_t before = loop_.utterance().size();
@@ -109,7 +109,7 @@ TEST_F(TalkLoops, HearTheRestOfSomebodyWhoGoesOn) {
   EXPECT_GT(loop_.utterance().size(), before + kSampleRate / 2);
 }
 
-TEST_F(TalkLoops, GoOnListeningWhereNothingWasSaid) {
+TEST_F(TalkLoops, ContinueListeningWhereNothingWasSaid) {
   listen(joined({voice(1), silence(0.8)}));
   loop_.heard("  ");
   EXPECT_TRUE(loop_.is_idle());

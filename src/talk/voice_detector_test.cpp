@@ -16,13 +16,13 @@ size_t voiced(VoiceDetector& detector, const Samples& sound) {
   return count;
 }
 
-TEST(VoiceDetector, HearsAVoiceFromTheFirstFrameOn) {
+TEST(VoiceDetector, DetectsAVoiceFromTheFirstFrameOn) {
   VoiceDetector detector;
   EXPECT_EQ(voiced(detector, voice(1)), 50u);
   EXPECT_EQ(voiced(detector, silence(1)), 0u);
 }
 
-TEST(VoiceDetector, HearsNoVoiceInSteadyNoise) {
+TEST(VoiceDetector, DetectsNoVoiceInSteadyNoise) {
   VoiceDetector detector;
   voiced(detector, noise(4, -40));
   EXPECT_EQ(voiced(detector, noise(4, -40)), 0u) << "it knows by now how loud the room is";

@@ -108,9 +108,9 @@ Result<void> fill(Program& program, std::span<const Job> jobs) {
   return {};
 }
 
-/// Steps under way at once: each has memory of its own for its result, which takes a driver a
+/// Steps in flight at once: each has memory of its own for its result, which takes a driver a
 /// millisecond to make.
-constexpr size_t kUnderWay = 3;
+constexpr size_t kInFlight = 3;
 
 /// The results of every job.
 Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
@@ -125,20 +125,20 @@ Result<std::vector<Results>> run(std::span<const Job> jobs, Backend& backend,
   TOK_TRY(fill(*program, jobs));
   std::vector<Results> results(jobs.size());
   std::optional<Error> error;
-  size_t under_way = 0;
+  size_t in_flight = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
     Slot slot = {.rule = {.masked = 1}, .adapter = 1};  // by the noise's bits
     for (const uint32_t chunk : jobs[j].test->chunks) {
       std::vector<uint32_t> tokens(chunk);
       for (uint32_t i = 0; i < chunk; ++i) tokens[i] = (i * 5 + 3) % 17;
       slot.count = chunk;
-      while (under_way >= kUnderWay) TOK_TRY(program->wait_for_result());
-      ++under_way;
+      while (in_flight >= kInFlight) TOK_TRY(program->wait_for_result());
+      ++in_flight;
       TOK_TRY(program->submit({.phase = j,
                                .slots = {slot},
                                .tokens = tokens,
                                .done = [&, j](Result<std::span<const float>> rows) {
-                                 --under_way;
+                                 --in_flight;
                                  if (rows) {
                                    results[j].emplace_back(rows->begin(), rows->end());
                                  } else {
@@ -389,7 +389,7 @@ std::string program_text(const Step& step) {
 }
 
 Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known,
-                           const std::function<bool(const Verdicts&)>& goes_on) {
+                           const std::function<bool(const Verdicts&)>& continues) {
   std::vector<Programs> about;
   const std::vector<Job> jobs = jobs_for(plan, backend.device(), known, about);
   const auto judge = [&](const Job& job, const std::string& wrong) {
@@ -399,10 +399,10 @@ Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known,
     }
   };
   for (std::span<const Job> rest = jobs; !rest.empty();) {
-    const std::span<const Job> group = goes_on ? first_kernels(rest, 1) : rest;
+    const std::span<const Job> group = continues ? first_kernels(rest, 1) : rest;
     TOK_TRY(run_and_judge(group, backend, nullptr, {}, judge));
     rest = rest.subspan(group.size());
-    if (goes_on && !goes_on(known)) return known;
+    if (continues && !continues(known)) return known;
   }
   for (const std::string& program : about | std::views::join) known[program];
   return known;

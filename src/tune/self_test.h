@@ -66,7 +66,7 @@ using Verdicts = std::map<std::string, std::string, std::less<>>;
 /// variant after another: it is called after each, with the verdicts so far, and says whether to go
 /// on. An error only when the device is lost or out of memory.
 Result<Verdicts> test_plan(Backend& backend, const Plan& plan, Verdicts known,
-                           const std::function<bool(const Verdicts&)>& goes_on = {});
+                           const std::function<bool(const Verdicts&)>& continues = {});
 
 /// The variants of `plan` that a verdict says are wrong.
 WrongVariants wrong_variants(const Plan& plan, const Verdicts& verdicts);

@@ -40,9 +40,7 @@ SelfTestCase attention_with_sinks(const SelfTestSteps& steps, bool chunks) {
   return w.finish(w.graph().attention(q, kv, pages, op, sinks), steps, 10 * kSelfTestSum);
 }
 
-}  // namespace
-
-void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
+void add_norm_and_positions(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
   {
     Writer w(fmt::format("layer_norm {} x {}", kSelfTestHeads, kSelfTestHead), LayerNorm::kName);
     const ValueId x = w.activation(kColumns), weight = w.random("w", {kSelfTestHead});
@@ -66,6 +64,29 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const PositionScale op{.beta = 0.3f, .period = 5, .shift = 1};
     all.push_back(w.finish(w.graph().add_node(op, {x}).front(), steps, kSelfTestFunction));
   }
+  {
+    Writer w(fmt::format("first_row {}", kColumns), FirstRow::kName);
+    const ValueId x = w.activation(kColumns, 3);
+    all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));
+  }
+  {
+    Writer w(fmt::format("rope {} x {} by rows of the step", kSelfTestHeads, kSelfTestHead),
+             Rope::kName);
+    const ValueId x = w.activation(kColumns), angles = w.activation(6);
+    all.push_back(w.finish(w.graph().rope(x, angles, kSelfTestHead), steps, kSelfTestSum));
+  }
+  {
+    constexpr uint32_t kHeads = 3, kHeadDim = 20;  // of which 16 elements turn, in fours
+    Writer w("rope 3 x 20 turning 16", Rope::kName);
+    const RopeTable recipe{{1, 0.5f, 0.1f, 0.05f, 0.02f, 0.01f, 0.005f, 0.002f}, 1.25f};
+    const ValueId table = w.constant("table", {80, 16}, rope_table(recipe, 80));
+    const ValueId x = w.activation(kHeads * kHeadDim);
+    all.push_back(w.finish(w.graph().rope(x, table, kHeadDim), steps, kSelfTestSum));
+  }
+}
+
+/// Steps of a model on several devices.
+void add_collectives(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
   {
     Writer w(fmt::format("all_reduce {}", kColumns), AllReduce::kName);
     const ValueId x = w.activation(2 * kColumns), r = w.activation(kColumns, 2);
@@ -96,25 +117,10 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId norm = w.graph().scale(both[1], 0.7f);
     all.push_back(w.finish(w.graph().add(both[0], norm), steps, kSelfTestSum));
   }
-  {
-    Writer w(fmt::format("first_row {}", kColumns), FirstRow::kName);
-    const ValueId x = w.activation(kColumns, 3);
-    all.push_back(w.finish(w.graph().first_row(x), steps, kSelfTestExact));
-  }
-  {
-    Writer w(fmt::format("rope {} x {} by rows of the step", kSelfTestHeads, kSelfTestHead),
-             Rope::kName);
-    const ValueId x = w.activation(kColumns), angles = w.activation(6);
-    all.push_back(w.finish(w.graph().rope(x, angles, kSelfTestHead), steps, kSelfTestSum));
-  }
-  {
-    constexpr uint32_t kHeads = 3, kHeadDim = 20;  // of which 16 elements turn, in fours
-    Writer w("rope 3 x 20 turning 16", Rope::kName);
-    const RopeTable recipe{{1, 0.5f, 0.1f, 0.05f, 0.02f, 0.01f, 0.005f, 0.002f}, 1.25f};
-    const ValueId table = w.constant("table", {80, 16}, rope_table(recipe, 80));
-    const ValueId x = w.activation(kHeads * kHeadDim);
-    all.push_back(w.finish(w.graph().rope(x, table, kHeadDim), steps, kSelfTestSum));
-  }
+}
+
+/// Sounds: convolutions, and what is between them.
+void add_convolutions(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
   {
     Writer w("unfold 90 x 7", Unfold::kName);
     const Unfold op{.taps = 5, .stride = 2, .pad = 3};
@@ -156,6 +162,14 @@ void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& step
     const ValueId y = w.graph().transposed_conv(x, weight, w.random("bias", {19}));
     all.push_back(w.finish(y, steps, kSelfTestSum));
   }
+}
+
+}  // namespace
+
+void add_encoder_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
+  add_norm_and_positions(all, steps);
+  add_collectives(all, steps);
+  add_convolutions(all, steps);
   all.push_back(biased_attention(steps));
   for (const bool chunks : {false, true}) all.push_back(attention_with_sinks(steps, chunks));
 }

@@ -113,7 +113,7 @@ TEST(SelfTest, TestsAProgramInStepsOfOneTokenAndInLargerOnesWhereThePlanHasBoth)
   }
 }
 
-TEST(SelfTest, SaysNothingOfKernelsForWhichThereIsNoMemory) {
+TEST(SelfTest, ReportsNothingOfKernelsForWhichThereIsNoMemory) {
   SmallBackend enough(1), none(0);
   const auto test = self_test(enough, no_time);
   ASSERT_TRUE(test) << test.error().message;
@@ -150,7 +150,7 @@ TEST(SelfTest, PassesOnTheProcessor) {
   EXPECT_EQ(test->passed(), kernels_with(backend->device().features));
 }
 
-TEST(SelfTest, TellsHowFarItIsAndFindsTheSame) {
+TEST(SelfTest, ReportsProgressAndFindsTheSame) {
   RefusingBackend refusing;
   WrongBackend wrong(1e-2f);
   for (Backend* backend : {static_cast<Backend*>(&refusing), static_cast<Backend*>(&wrong)}) {

@@ -29,16 +29,19 @@ def packed(values, dtype):
     return b"".join(floats[at + 2:at + 4] for at in range(0, len(floats), 4))
 
 
-def tensors(family):
-    """-> {name: (dtype, shape, values)}, as the checkpoint has them"""
-    made = {}
+def layout(family):
+    """-> (name, dtype, weight) of each tensor that the checkpoint has"""
     for weight in family["weights"]:
+        dtype = "F32" if len(weight["shape"]) == 1 else "BF16"
+        dtype = "U8" if "bytes" in weight else dtype
         for layer in weight.get("layers", [0]):
             for expert in range(weight.get("experts", 1)):
                 name = weight["name"]
                 for index in (layer, expert):
                     name = name.replace("*", str(index), 1)
-                dtype = "F32" if len(weight["shape"]) == 1 else "BF16"
-                dtype = "U8" if "bytes" in weight else dtype
-                made[name] = dtype, weight["shape"], numbers(name, weight)
-    return made
+                yield name, dtype, weight
+
+
+def tensors(family):
+    """-> {name: (dtype, shape, values)}, as the checkpoint has them"""
+    return {name: (dtype, weight["shape"], numbers(name, weight)) for name, dtype, weight in layout(family)}

@@ -63,7 +63,7 @@ class Documents(unittest.TestCase):
     def test_the_table_of_models_has_every_recorded_one(self):
         """One row per architecture and format; what the errors are is for tools/models_table."""
         table = load_tool("models_table")
-        text = read("docs/models.md")
+        text = read("docs/tables/models.md")
         self.assertTrue(text.startswith(table.HEAD))
         found = re.findall(r"^\| `(\w+)` \| ([^|]+) \|((?: [^|]* ?\|)+)$", text, re.MULTILINE)
         measured = {(name, kind) for name, kind, _ in found if kind != "no recorded model"}

@@ -189,7 +189,7 @@ TEST_P(CodecGolden, PiecesAreBitByBitTheWhole) {
   EXPECT_EQ(pieces, *whole);
 }
 
-TEST_P(CodecGolden, SaysWhatIsWrongWithCodes) {
+TEST_P(CodecGolden, ReportsWhatIsWrongWithCodes) {
   const auto message = [&](const std::vector<uint32_t>& codes, uint32_t context) {
     const auto samples = codec_->decode(codes, context);
     return samples ? "" : samples.error().message;

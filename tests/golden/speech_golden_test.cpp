@@ -105,7 +105,7 @@ TEST_P(Moonshine, EncodesAndWritesAsRecorded) {
 
 class Whisper : public SpeechGolden {};
 
-TEST_P(Whisper, HearsEncodesAndWritesAsRecorded) {
+TEST_P(Whisper, EncodesAndTranscribesAsRecorded) {
   const auto tokens = WhisperTokens::read(engine_->files().description, model().start,
                                           engine_->compiled().facts.vocab);
   ASSERT_TRUE(tokens) << tokens.error().message;

@@ -103,7 +103,7 @@ TEST_P(VoiceGolden, GivesTheRecordedLogits) {
   }
 }
 
-TEST_P(VoiceGolden, GoesOnFreelyAsRecorded) {
+TEST_P(VoiceGolden, ContinuesFreelyAsRecorded) {
   VoiceSteps steps = this->steps();
   for (const Json& one : cases("generate")) {
     ASSERT_TRUE(steps.begin(speaker_row(one)));

@@ -521,7 +521,7 @@ class Resuming(HubTest):
         error = second.communicate(timeout=120)[1].decode()
         self.assertEqual((first.wait(timeout=60), second.returncode), (0, 0), error)
         first.communicate()
-        self.assertIn("another pull of org/name is under way", error)
+        self.assertIn("another pull of org/name is running", error)
         self.assertEqual(hub.sent("model.safetensors"), len(BIG))
 
 

@@ -147,7 +147,7 @@ struct Case {
 
 class Streaming : public testing::TestWithParam<Case> {};
 
-TEST_P(Streaming, HoldsPiecesOnly) {
+TEST_P(Streaming, HasPiecesOnly) {
   const std::string folder =
       fmt::format("{}tokamak_streaming_{}_{}", testing::TempDir(), GetParam().name, ::getpid());
   std::filesystem::create_directories(folder);

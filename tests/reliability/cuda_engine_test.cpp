@@ -83,7 +83,7 @@ TEST_F(CudaEngine, HasTheSameBitsHoweverLaunchesReachTheDevice) {
   }
 }
 
-TEST_F(CudaEngine, ThatLosesItsDeviceGoesOnWithTheSameTokens) {
+TEST_F(CudaEngine, ThatLosesItsDeviceContinuesWithTheSameTokens) {
   ASSERT_EQ(expected().ids.size(), 12u);
   for (const uint32_t launch : {3u, 200u}) {  // of the prompt, and of a graph
     ::setenv(kEmulatedFault, fmt::format("launch:{}:700", launch).c_str(), 1);
@@ -96,7 +96,7 @@ TEST_F(CudaEngine, ThatLosesItsDeviceGoesOnWithTheSameTokens) {
   }
 }
 
-TEST_F(CudaEngine, OfTwoRanksGoesOnWithTheSameTokensWhenOneIsLost) {
+TEST_F(CudaEngine, OfTwoRanksContinuesWithTheSameTokensWhenOneIsLost) {
   ::setenv(kEmulatedDevices, "2", 1);
   const Answer two = answer({0, 1});
   EXPECT_EQ(two.ids, expected().ids);

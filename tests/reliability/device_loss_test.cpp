@@ -163,7 +163,7 @@ TEST_P(LostDevice, BetweenTwoSequencesIsOpenedAgainByTheNext) {
   EXPECT_TRUE(*again == *expected);
 }
 
-TEST_P(LostDevice, AgainAndAgainIsAnErrorAndTheNextCallGoesOn) {
+TEST_P(LostDevice, AgainAndAgainIsAnErrorAndTheNextCallContinues) {
   const auto engine = open_fragile(model, setup.options, fault);
   ASSERT_TRUE(engine) << engine.error().message;
   auto session = (*engine)->start();

@@ -83,7 +83,7 @@ TEST(HeldRequest, DoesNotShortenTheStepsOverPrompts) {
   ASSERT_TRUE(scheduler->run());
 }
 
-TEST(CallOfManyChoices, LetsTheNextCallIn) {
+TEST(CallOfManyChoices, AdmitsTheNextCall) {
   Fault none;
   const auto engine = open_small("llama_tied_rope3", none);
   ASSERT_NE(engine, nullptr);
@@ -106,7 +106,7 @@ TEST(CallOfManyChoices, LetsTheNextCallIn) {
   EXPECT_LT(std::ranges::find(ended, 2u) - ended.begin(), 2 * kSequences);
 }
 
-TEST(ClientOfManyTenants, LetsTheNextClientIn) {
+TEST(ClientOfManyTenants, AdmitsTheNextClient) {
   Fault none;
   const auto engine = open_small("llama_tied_rope3", none);
   ASSERT_NE(engine, nullptr);
@@ -166,7 +166,7 @@ TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {
     fault.after_steps = round % 3 == 2 ? 5 + uint32_t(random() % 20) : UINT32_MAX;
     // Not for ever: computing four sequences again takes more steps than that.
     fault.times = fault.losses + 3;
-    for (bool goes_on = true; goes_on || added < 10;) {
+    for (bool continues = true; continues || added < 10;) {
       if (added < 10 && random() % 3 != 0) {
         const auto number = uint32_t(random() % kNumbers);
         Request request = request_of(number, vocab);
@@ -191,7 +191,7 @@ TEST_P(Schedules, GiveEveryRequestItsOwnTokens) {
       const auto stepped = scheduler->step();
       ASSERT_TRUE(stepped) << stepped.error().message;
       ASSERT_LT(++steps, 5000u) << "they take each other's pages for ever";
-      goes_on = *stepped;
+      continues = *stepped;
       if (random() % 2 == 0) {
         ASSERT_TRUE(scheduler->wait());
       }

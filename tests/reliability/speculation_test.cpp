@@ -78,7 +78,7 @@ void run_schedules(std::span<Engine* const> engines, Fault& fault,
     fault.delays_results = round % 4 != 0;
     fault.after_steps = round % 3 == 2 ? 5 + uint32_t(random() % 20) : UINT32_MAX;
     fault.times = fault.losses + 2;
-    for (bool goes_on = true; goes_on || ids.size() < 8;) {
+    for (bool continues = true; continues || ids.size() < 8;) {
       if (ids.size() < 8 && random() % 3 != 0) {
         const auto number = uint32_t(random() % kNumbers);
         Request request = request_of(number, vocab);
@@ -100,7 +100,7 @@ void run_schedules(std::span<Engine* const> engines, Fault& fault,
       if (random() % 25 == 0 && !ids.empty()) scheduler->cancel(ids.back());
       const auto stepped = scheduler->step();
       ASSERT_TRUE(stepped) << stepped.error().message;
-      goes_on = *stepped;
+      continues = *stepped;
       if (random() % 2 == 0) {
         ASSERT_TRUE(scheduler->wait());
       }
@@ -223,11 +223,10 @@ TEST(DraftedSchedules, NeedADraftModelThatCanTakeGuessesBack) {
       fmt::format("The draft model {}: It has recurrent states, which cannot take back a wrong "
                   "guess; expected a draft model whose layers all attend.",
                   recurrent));
-  EXPECT_EQ(
-      why("lfm2", "gemma3_hub"),
-      fmt::format("{} takes no drafts of another model: it has recurrent states, which cannot "
-                  "take back a wrong guess.",
-                  recurrent));
+  EXPECT_EQ(why("lfm2", "gemma3_hub"),
+            fmt::format("{} does not support a draft model: it has recurrent states, which cannot "
+                        "take back a wrong guess.",
+                        recurrent));
   EXPECT_EQ(
       why("gemma3_hub", "llama_tied_rope3"),
       fmt::format("The draft model {} has 640 tokens and {} has 512; expected a model with the "

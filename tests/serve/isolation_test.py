@@ -98,7 +98,7 @@ class Isolation(unittest.TestCase):
               ThreadPoolExecutor(4) as clients):
             cold = Cold(server)
             for _ in range(ROUNDS):
-                # At the same time, so that pages of prompts under way are there to be found, too.
+                # At the same time, so that pages of prompts in flight are there to be found, too.
                 requests = [Request(chance) for _ in range(4)]
                 answers = list(clients.map(lambda one: one.answer(server), requests))
                 for one, (text, _) in zip(requests, answers):

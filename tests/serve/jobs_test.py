@@ -49,7 +49,7 @@ class LongRecordings(unittest.TestCase):
         self.addCleanup(sock.close)
         sock.sendall(request_bytes(path="/v1/audio/transcriptions", body=body,
                                    fields=[f"{name}: {value}" for name, value in headers.items()]))
-        wait_until(lambda: server.metric("num_requests_running") == 1, what="a transcription under way")
+        wait_until(lambda: server.metric("num_requests_running") == 1, what="a transcription in flight")
         return sock
 
     def test_a_short_one_does_not_wait_for_a_long_one(self):
@@ -57,7 +57,7 @@ class LongRecordings(unittest.TestCase):
         self.begin_long(server)
         status, _, text = server.ask("POST", "/v1/audio/transcriptions", *form(file=recording(1)))
         self.assertEqual(status, 200, text)
-        self.assertEqual(server.metric("num_requests_running"), 1, "the long one is under way")
+        self.assertEqual(server.metric("num_requests_running"), 1, "the long one is in flight")
 
     def test_nothing_is_written_down_for_who_has_left(self):
         server = self.serve()
@@ -90,7 +90,7 @@ class ManyAnswers(unittest.TestCase):
                 sock.sendall(request_bytes(n=4, max_tokens=400, ignore_eos=True))
                 wait_until(lambda: server.metric("num_requests_waiting") == 3, what="three that wait")
                 message, headers = self.refused(server, prompt=["x", "y"])
-                self.assertIn("come again later", message)
+                self.assertIn("retry later", message)
                 self.assertGreaterEqual(int(headers["Retry-After"]), 1)
             server.wait_idle()
             self.assertEqual(len(server.complete(n=5, max_tokens=1)["choices"]), 5)

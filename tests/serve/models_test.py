@@ -50,7 +50,7 @@ class Models(unittest.TestCase):
         return json.loads(body)
 
     def hold_busy(self, server, model, tokens=480):
-        """A connection with a long answer of the model under way, which ends with the connection."""
+        """A connection with a long answer of the model in flight, which ends with the connection."""
         sock = server.connect()
         self.addCleanup(sock.close)
         sock.sendall(request_bytes(model=model, stream=True, max_tokens=tokens, ignore_eos=True))

@@ -29,15 +29,16 @@ interface Rendered extends Source {
   sections: Section[];
 }
 
-// The pages for most visitors stand first; every other file of docs/ follows by name.
+// The pages for most visitors stand first; every other file of docs/ follows by name, then its tables.
 const FIRST: Record<string, [page: string, file: string][]> = {
   "Using it": [
     ["readme", "README.md"],
     ["tokamak-web", "web/tokamak-web/README.md"],
     ["browser", "docs/browser.md"],
-    ["models", "docs/models.md"],
+    ["models", "docs/tables/models.md"],
     ["options", "docs/options.md"],
     ["serve", "docs/serve.md"],
+    ["fields", "docs/tables/fields.md"],
     ["cpp-guide", "docs/cpp-guide.md"],
     ["python", "docs/python.md"],
     ["node", "docs/node.md"],
@@ -80,7 +81,7 @@ function sources(root: string): Source[] {
       .sort()
       .map((name) => ({ page: `${prefix}${basename(name, ".md")}`, file: `${folder}/${name}`, group }))
       .filter(({ file }) => !first.some((known) => known.file === file));
-  return [...first, ...below("docs", "", "How it works"), ...below("docs/decisions", "decision-", "Decisions")];
+  return [...first, ...below("docs", "", "How it works"), ...below("docs/tables", "table-", "How it works"), ...below("docs/decisions", "decision-", "Decisions")];
 }
 
 /** Links between markdown files lead to their pages; there is no page for anything else in the repository. */

@@ -89,7 +89,7 @@ Result<void> run_bench(const BenchFlags& flags, const App& command) {
   if (enlarged) open.context = uint32_t(most.positions());
   open.sequences = std::ranges::max(options.sequences);
   std::optional<Waiting> waiting(kLoading);
-  tell_loading(open, *waiting);
+  show_loading(open, *waiting);
   options.progress = [&](const std::string& doing) { waiting->say(doing); };
   const auto report = bench(open, options);
   waiting.reset();

@@ -109,7 +109,7 @@ class ModelFlags {
 /// The work of an engine until it plans, for a Waiting.
 inline constexpr const char* kLoading = "testing kernels (first run on this device)";
 /// Lets `waiting` say what comes after. It must live as long as a model is opened with `options`.
-void tell_loading(OpenOptions& options, Waiting& waiting);
+void show_loading(OpenOptions& options, Waiting& waiting);
 /// Whether steps are kept up by their kernels when they first run: software drivers translate them
 /// then, and what an earlier start compiled they have kept.
 bool compiles_while_running(const Engine& engine);

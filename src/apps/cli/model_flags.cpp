@@ -382,14 +382,14 @@ Result<std::unique_ptr<Engine>> ModelFlags::open_encoder(const std::string& pool
 Result<std::unique_ptr<Engine>> ModelFlags::open(OpenOptions options) {
   const WhenInterrupted end(OnInterrupt::kEnd);
   Waiting waiting(kLoading);
-  tell_loading(options, waiting);
+  show_loading(options, waiting);
   TOK_TRY(auto engine, Engine::open(options));
   const std::vector<LoraFiles>& adapters = engine->files().adapters;
   if (!adapters.empty()) TOK_TRY(engine->use_adapter(adapters.front().name));
   return engine;
 }
 
-void tell_loading(OpenOptions& options, Waiting& waiting) {
+void show_loading(OpenOptions& options, Waiting& waiting) {
   const auto kernels = std::make_shared<size_t>();
   options.planned = [&waiting, kernels, trace = options.planned](const Plan& plan) {
     *kernels = kernels_of(plan);

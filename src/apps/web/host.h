@@ -17,7 +17,7 @@ void notice(std::string_view text);
 /// Gives the page samples of the sound with that number, which follow those before.
 void play(uint32_t id, std::span<const float> samples);
 
-/// Whether the page wants the call under way to end.
+/// Whether the page wants the call in flight to end.
 bool cancelled();
 
 /// A text that the page has kept under a name; nothing where there is none.

@@ -92,7 +92,7 @@ Result<memory::Redactor> redactor_of(const memory::Store& store,
   return memory::Redactor::make(all, kinds);
 }
 
-bool tell_progress(size_t done, size_t total) {
+bool send_progress(size_t done, size_t total) {
   Json what;
   what.set("phase", "memory").set("done", uint64_t(done)).set("total", uint64_t(total));
   tell("progress", what);
@@ -169,7 +169,7 @@ Result<Json> memory_add(State& state, const Json& options) {
   TOK_TRY(const memory::Redactor redactor, redactor_of(store, rules, kept));
   memory::Writer writer(store, *own, redactor, sizes);
   TOK_TRY(writer.begin());
-  TOK_TRY(const memory::Added done, writer.add(added, tell_progress));
+  TOK_TRY(const memory::Added done, writer.add(added, send_progress));
   if (done.kind == memory::Added::Kind::kReplaced) TOK_TRY(store.erase_traces());
   return added_json(done);
 }
@@ -284,7 +284,7 @@ Result<Json> memory_rebuild(State& state, const Json& options) {
   TOK_TRY(const memory::Embedder* const own, embedder(state));
   TOK_TRY(const memory::Store store, open_store(name));
   TOK_TRY(const memory::Redactor redactor, memory::Redactor::make({}));
-  TOK_TRY(memory::Writer(store, *own, redactor, sizes).rebuild(tell_progress));
+  TOK_TRY(memory::Writer(store, *own, redactor, sizes).rebuild(send_progress));
   TOK_TRY(store.erase_traces());
   return Json(Json::Object{});
 }

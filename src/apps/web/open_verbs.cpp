@@ -116,7 +116,7 @@ Result<Json> open(State& state, const Json& options) {
   state.clear();
   OpenOptions& own = opening.options;
   own.notice = notice;
-  own.reopen = [again = own] { return open_backend(again); };
+  own.reopen = [same = own] { return open_backend(same); };
   own.progress = [](uint64_t done, uint64_t total) {
     Json what;
     what.set("phase", "upload").set("done", done).set("total", total);

@@ -24,13 +24,13 @@ namespace {
 
 constexpr uint64_t kPieceSamples = uint64_t{10} * kSampleRate;  // that are read at a time
 
-void tell_segment(uint32_t id, const Segment& segment) {
+void send_segment(uint32_t id, const Segment& segment) {
   Json what;
   what.set("id", id).set("start", segment.start).set("end", segment.end);
   tell("segment", what.set("text", segment.text));
 }
 
-void tell_piece(uint32_t id, const std::string& text) {
+void send_piece(uint32_t id, const std::string& text) {
   Json what;
   what.set("id", id).set("text", text);
   tell("piece", what);
@@ -42,9 +42,9 @@ Result<void> open_codec(const Opening& opening, const Engine& engine, const Open
   TOK_TRY(const ModelFiles files, read_files(opening));
   TOK_TRY(voice.backend, open_backend(options));
   const auto restore = [&voice, options](const Error& loss) -> Result<void> {
-    TOK_TRY(std::unique_ptr<Backend> again, open_backend(options));
-    if (again->device() != voice.backend->device()) return Failure(loss);
-    voice.backend = std::move(again);
+    TOK_TRY(std::unique_ptr<Backend> reopened, open_backend(options));
+    if (reopened->device() != voice.backend->device()) return Failure(loss);
+    voice.backend = std::move(reopened);
     return {};
   };
   TOK_TRY(voice.codec, Codec::make(files,
@@ -91,7 +91,7 @@ Result<Json> transcribe(State& state, const Json& options) {
   }
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(Transcriber* const transcriber, engine->transcriber());
-  const auto segment = [id](const Segment& own) { tell_segment(id, own); };
+  const auto segment = [id](const Segment& own) { send_segment(id, own); };
   TOK_TRY(transcriber->begin(how, {.segment = segment, .cancelled = cancelled}));
   const auto file = host_file("The recording", samples * sizeof(float), id);
   for (uint64_t at = 0; at < samples; at += kPieceSamples) {
@@ -174,7 +174,7 @@ Result<Json> speak(State& state, const Json& options) {
   TOK_TRY(const auto samples, narrator.next(cancelled));
   const bool more = samples && !samples->empty();
   if (more) {
-    if (said.pieces > told) tell_piece(id, narrator.piece());
+    if (said.pieces > told) send_piece(id, narrator.piece());
     play(id, *samples);
   }
   Json out;

@@ -97,7 +97,7 @@ Result<Json> talk_heard(State& state, const Json& options) {
   TOK_TRY(Fields(options).take("text", text).done());
   TOK_TRY(Conversation* const own, begun(state));
   if (own->loop.task() == Task::kAnswer) {
-    return fail(ErrorCode::kUsage, "An answer is under way, which has to be stopped first.");
+    return fail(ErrorCode::kUsage, "An answer is running, which has to be stopped first.");
   }
   own->loop.heard(text);
   own->pieces = 0;
@@ -122,7 +122,7 @@ Result<Json> talk_answer(State& state, const Json& options) {
               .done());
   TOK_TRY(Conversation* const own, begun(state));
   TalkLoop& loop = own->loop;
-  if (loop.task() != Task::kAnswer) return fail(ErrorCode::kUsage, "No answer is under way.");
+  if (loop.task() != Task::kAnswer) return fail(ErrorCode::kUsage, "No answer is running.");
   if (samples > 0 && own->pieces == 0 && !piece) {
     return fail(ErrorCode::kUsage, "The samples are of no piece of the answer.");
   }

@@ -112,8 +112,10 @@ Result<TextRequest> text_request(const Json& options) {
   TOK_TRY(request.logit_bias, logit_bias(fields.find("logitBias")));
   std::optional<uint32_t> logprobs;
   fields.take("prompt", request.prompt)
+      .take("suffix", request.suffix)
       .take("ids", request.ids)
       .take("maxTokens", request.max_tokens)
+      .take("minTokens", request.min_tokens)
       .take("temperature", request.temperature)
       .take("topK", request.top_k)
       .take("topP", request.top_p)
@@ -124,8 +126,10 @@ Result<TextRequest> text_request(const Json& options) {
       .take("frequencyPenalty", request.frequency_penalty)
       .take("seed", request.seed)
       .take("stop", request.stop)
+      .take("endIds", request.end_ids)
       .take("grammar", request.grammar)
       .take("regex", request.regex)
+      .take("choices", request.choices)
       .take("logprobs", logprobs)
       .take("priority", request.priority);
   TOK_TRY(fields.done());
@@ -136,10 +140,10 @@ Result<TextRequest> text_request(const Json& options) {
 
 }  // namespace
 
-/// {prompt | ids | messages[, tools, variables], maxTokens, temperature, topK, topP, minP,
-/// typicalP, repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, stop, grammar,
-/// jsonSchema, regex, logprobs, priority, images} -> {request}. Images are parts of messages as in
-/// OpenAI's chats, or such parts in `images`.
+/// {prompt[, suffix] | ids | messages[, tools, variables], maxTokens, minTokens, temperature, topK,
+/// topP, minP, typicalP, repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed,
+/// stop, endIds, grammar, jsonSchema, regex, choices, logprobs, priority, images} -> {request}.
+/// Images are parts of messages as in OpenAI's chats, or such parts in `images`.
 Result<Json> generate(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const TextRequest asked, text_request(options));
@@ -154,7 +158,7 @@ Result<Json> generate(State& state, const Json& options) {
   return out;
 }
 
-/// {} -> {more, events}. Waits until the oldest step under way has arrived.
+/// {} -> {more, events}. Waits until the oldest step in flight has arrived.
 Result<Json> step(State& state, const Json& options) {
   TOK_TRY(Fields(options).done());
   TOK_TRY(Engine* const engine, open_engine(state));

@@ -32,7 +32,7 @@ TEST(CodeTarget, IsPtxForAGpuThatIsNewerThanTheCompiler) {
   EXPECT_EQ(compile_options(*target).front(), "--gpu-architecture=compute_90");
 }
 
-TEST(CodeTarget, SaysWhatIsMissing) {
+TEST(CodeTarget, ReportsWhatIsMissing) {
   const auto old_driver = code_target(nvrtc_13(), 12090, 120);
   ASSERT_FALSE(old_driver);
   EXPECT_EQ(old_driver.error().message,

@@ -24,7 +24,7 @@ Bound bound_of(const Plan& plan, const Phase& phase, const Step& step, const Buf
   add(buffers.at(plan.batch), batch_access(plan, phase, step).bytes());
   for (const Operand& in : step.inputs) add_operand(in);
   for (const Operand& out : step.outputs) add_operand(out);
-  for (const uint32_t input : step.launch.again) add_operand(step.inputs[input]);
+  for (const uint32_t input : step.launch.rebound_inputs) add_operand(step.inputs[input]);
   if (step.launch.ranks == 0) return bound;
   TOK_CHECK(next == first_of_ranks(step));
   const uint64_t bytes = meeting_words(step.launch.ranks) * sizeof(uint32_t);
@@ -54,7 +54,7 @@ LibraryCall library_call(const Step& step, const Buffers& buffers, Products* pro
 }  // namespace
 
 size_t first_of_ranks(const Step& step) {
-  return 1 + step.inputs.size() + step.outputs.size() + step.launch.again.size();
+  return 1 + step.inputs.size() + step.outputs.size() + step.launch.rebound_inputs.size();
 }
 
 std::vector<std::vector<PreparedLaunch>> prepare_launches(const Plan& plan, const Buffers& buffers,

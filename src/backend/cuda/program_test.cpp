@@ -124,7 +124,7 @@ TEST(CudaProgram, CountsItsMemoryAndGivesItBack) {
 }
 
 /// The last of its buffers has no room.
-TEST(CudaProgram, SaysWhatNeedsHowMuchWhereMemoryRunsOutAndGivesBackWhatItHad) {
+TEST(CudaProgram, ReportsWhatNeedsHowMuchWhereMemoryRunsOutAndGivesBackWhatItHad) {
   const auto backend = open();
   ASSERT_NE(backend, nullptr);
   constexpr uint64_t kPlenty = uint64_t{1} << 32;
@@ -326,7 +326,7 @@ TEST(CudaProgram, FinishesLoadingWithTheReadersError) {
 }
 
 /// The emulator's device fails at its third launch, and never works again before it is reset.
-TEST(CudaProgram, TellsOfALostDeviceAndRunsAfterItIsOpenedAgain) {
+TEST(CudaProgram, ReportsALostDeviceAndRunsAfterItIsOpenedAgain) {
   setenv("TOKAMAK_EMULATED_FAULT", "launch:3:719", 1);
   const auto backend = open();
   unsetenv("TOKAMAK_EMULATED_FAULT");

@@ -29,7 +29,7 @@ std::vector<Word> lanes_of(const std::string& statements, uint32_t results,
              {0u}, results * kLanes);
 }
 
-TEST(CudaTranslatedLanes, KnowTheirPlace) {
+TEST(CudaTranslatedLanes, RecognizeTheirPlace) {
   const std::vector<Word> y = run(R"(
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) all: vec3<u32>,

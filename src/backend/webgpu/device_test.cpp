@@ -121,7 +121,7 @@ TEST(WebGpuDevice, ChecksTellMemoryThatRanOutBeforeAnythingElse) {
   EXPECT_EQ(result.error().message.find("weights: "), 0u) << result.error().message;
 }
 
-TEST(WebGpuDevice, AnErrorOfTheQueueIsToldOnce) {
+TEST(WebGpuDevice, AnErrorOfTheQueueIsReportedOnce) {
   const auto device = tiny_device();
   ASSERT_NE(device, nullptr);
   const BufferHandle buffer = make_buffer(*device, 16);

@@ -19,7 +19,7 @@ WGPUBindGroupLayoutEntry buffer_entry(size_t binding, WGPUBufferBindingType type
 /// The bindings in order: the batch, inputs, outputs, inputs once more.
 struct Bound {
   bool writes_batch = false;
-  size_t inputs = 0, outputs = 0, again = 0;
+  size_t inputs = 0, outputs = 0, rebound_inputs = 0;
   auto operator<=>(const Bound&) const = default;
 };
 
@@ -31,7 +31,7 @@ BindGroupLayoutHandle make_layout(const WebGpuDevice& device, const Bound& bound
   };
   add(bound.inputs, WGPUBufferBindingType_ReadOnlyStorage);
   add(bound.outputs, WGPUBufferBindingType_Storage);
-  add(bound.again, WGPUBufferBindingType_ReadOnlyStorage);
+  add(bound.rebound_inputs, WGPUBufferBindingType_ReadOnlyStorage);
   const WGPUBindGroupLayoutDescriptor descriptor = {.entryCount = entries.size(),
                                                     .entries = entries.data()};
   return BindGroupLayoutHandle(wgpuDeviceCreateBindGroupLayout(device.handle(), &descriptor));
@@ -91,7 +91,7 @@ uint32_t cached_pipelines(const PipelineCache::Lookups& before, const PipelineCa
 
 }  // namespace
 
-struct PipelinesUnderWay::State {
+struct PendingPipelines::State {
   std::shared_ptr<WebGpuDevice> device;
   PipelineCache::Lookups before;
   Pipelines pipelines;
@@ -111,12 +111,12 @@ struct PipelinesUnderWay::State {
   ~State() { static_cast<void>(wait()); }
 };
 
-PipelinesUnderWay::PipelinesUnderWay(std::unique_ptr<State> state) : state_(std::move(state)) {}
-PipelinesUnderWay::PipelinesUnderWay(PipelinesUnderWay&&) noexcept = default;
-PipelinesUnderWay::~PipelinesUnderWay() = default;
+PendingPipelines::PendingPipelines(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PendingPipelines::PendingPipelines(PendingPipelines&&) noexcept = default;
+PendingPipelines::~PendingPipelines() = default;
 
-PipelinesUnderWay PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner, const Plan& plan,
-                                           Checks& checks) {
+PendingPipelines PendingPipelines::begin(std::shared_ptr<WebGpuDevice> owner, const Plan& plan,
+                                         Checks& checks) {
   WebGpuDevice& device = *owner;
   const auto begun = std::chrono::steady_clock::now();
   auto state = std::make_unique<State>();
@@ -137,7 +137,7 @@ PipelinesUnderWay PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner, 
       compilation->kernel = step.kernel->name;
       checks.run(fmt::format("kernel {}", step.kernel->name), [&] {
         const Bound bound = {step.launch.writes_batch, step.inputs.size(), step.outputs.size(),
-                             step.launch.again.size()};
+                             step.launch.rebound_inputs.size()};
         WGPUBindGroupLayout& layout = layouts[bound];
         if (layout == nullptr) {
           pipelines.layouts.push_back(make_layout(device, bound));
@@ -150,10 +150,10 @@ PipelinesUnderWay PipelinesUnderWay::begin(std::shared_ptr<WebGpuDevice> owner, 
     }
   }
   state->seconds = seconds_since(begun);
-  return PipelinesUnderWay(std::move(state));
+  return PendingPipelines(std::move(state));
 }
 
-Result<Pipelines> PipelinesUnderWay::finish() {
+Result<Pipelines> PendingPipelines::finish() {
   WebGpuDevice& device = *state_->device;
   Pipelines& pipelines = state_->pipelines;
   const auto begun = std::chrono::steady_clock::now();

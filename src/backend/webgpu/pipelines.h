@@ -22,23 +22,23 @@ struct Pipelines {
 };
 
 /// Pipelines that the device's threads compile while the program does something else.
-class PipelinesUnderWay {
+class PendingPipelines {
  public:
   /// Steps with the same text share a pipeline. Binding 0 is the batch, then come the inputs, then
   /// the outputs (kernels/sources.h). `checks` names a text that is no WGSL, with the reason.
-  static PipelinesUnderWay begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan,
-                                 Checks& checks);
+  static PendingPipelines begin(std::shared_ptr<WebGpuDevice> device, const Plan& plan,
+                                Checks& checks);
 
-  PipelinesUnderWay(PipelinesUnderWay&&) noexcept;
-  /// Waits for those that are still under way.
-  ~PipelinesUnderWay();
+  PendingPipelines(PendingPipelines&&) noexcept;
+  /// Waits for those that are still in flight.
+  ~PendingPipelines();
 
   /// Waits for all of them; once. Errors: one that the device refuses, with its reason.
   Result<Pipelines> finish();
 
  private:
   struct State;
-  explicit PipelinesUnderWay(std::unique_ptr<State> state);
+  explicit PendingPipelines(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -89,8 +89,8 @@ class WebGpuProgram : public Program {
   }
 
   /// Waits for the pipelines and makes the bind groups.
-  Result<void> prepare(PipelinesUnderWay& under_way) {
-    TOK_TRY(pipelines_, under_way.finish());
+  Result<void> prepare(PendingPipelines& in_flight) {
+    TOK_TRY(pipelines_, in_flight.finish());
     report_.pipelines = uint32_t(pipelines_.all.size());
     report_.cached = pipelines_.cached;
     report_.compile_seconds = pipelines_.seconds;
@@ -158,8 +158,9 @@ class WebGpuProgram : public Program {
       readback_.read(std::move(now.staging), own.result_bytes, request.done);
     }
     // One token after another: the commands for the next are recorded while the device is at this.
-    const bool goes_on = own == std::exchange(last_, own) && size_.rows == 1 && !request.continues;
-    if (goes_on && request.done) {
+    const bool continues =
+        own == std::exchange(last_, own) && size_.rows == 1 && !request.continues;
+    if (continues && request.done) {
       if (ahead_.staging.buffer) readback_.give_back(std::move(ahead_.staging));
       ahead_ = record(own, {});
     }
@@ -287,7 +288,7 @@ class WebGpuProgram : public Program {
     };
     for (const Operand& in : step.inputs) add(in);
     for (const Operand& out : step.outputs) add(out);
-    for (const uint32_t input : step.launch.again) add(step.inputs[input]);
+    for (const uint32_t input : step.launch.rebound_inputs) add(step.inputs[input]);
     const WGPUBindGroupDescriptor descriptor = {
         .layout = layout, .entryCount = entries.size(), .entries = entries.data()};
     return BindGroupHandle(wgpuDeviceCreateBindGroup(device_->handle(), &descriptor));
@@ -360,7 +361,7 @@ Result<std::unique_ptr<Program>> make_webgpu_program(std::shared_ptr<WebGpuDevic
   TOK_TRY(device->status());
   TOK_TRY(check_grids(plan, device->info()));
   Checks checks(*device);
-  PipelinesUnderWay pipelines = PipelinesUnderWay::begin(device, plan, checks);
+  PendingPipelines pipelines = PendingPipelines::begin(device, plan, checks);
   DeviceBuffers buffers(device, plan, checks);
   Readback readback(device, largest_result(plan), checks);
   TOK_TRY(checks.finish());

@@ -131,7 +131,7 @@ TEST_F(WebGpuProgramTest, GivesResultsInOrderHoweverFarAheadTheCallerIs) {
   for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(*results_[i], tiny_result(i % kTinyVocab));
 }
 
-TEST_F(WebGpuProgramTest, LimitsWhatIsUnderWay) {
+TEST_F(WebGpuProgramTest, LimitsRequestsInFlight) {
   const uint32_t token = 3;
   g_waits = 0;
   for (uint32_t i = 0; i < 6; ++i) {
@@ -301,7 +301,7 @@ TEST_F(WebGpuProgramTest, NamesTheKernelThatDoesNotCompile) {
       << program.error().message;
 }
 
-TEST_F(WebGpuProgramTest, LeavesNothingUnderWayWhenLoadingFails) {
+TEST_F(WebGpuProgramTest, LeavesNothingInFlightWhenLoadingFails) {
   // Its pipelines are still being compiled then; afterwards the device works as before.
   const auto fails = [](const TensorDesc&, Share, const auto&) -> Result<void> {
     return invalid_input("The file ends early.");

@@ -101,13 +101,13 @@ TEST_F(FileTest, GivesTheReasonAlone) {
   EXPECT_FALSE(is_readable(path("none")));
 }
 
-TEST_F(FileTest, KnowsAFullDisk) {
+TEST_F(FileTest, RecognizesAFullDisk) {
   auto full = File::open("/dev/full", FileMode::kAppend);
   if (!full) GTEST_SKIP() << "this system has none that is always full";
   EXPECT_EQ(full->write("x").error().code, ErrorCode::kOutOfMemory);
 }
 
-TEST_F(FileTest, TellsKindsAndIdentitiesApart) {
+TEST_F(FileTest, DistinguishesKindsAndIdentities) {
   const std::string one = written("one", "1"), two = written("two", "2");
   EXPECT_EQ(file_state(one)->kind, FileKind::kFile);
   EXPECT_EQ(file_state(text_of(folder_))->kind, FileKind::kFolder);

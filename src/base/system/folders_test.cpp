@@ -52,7 +52,7 @@ TEST(Folders, TheEnvironmentDecides) {
   EXPECT_EQ(data_folder(), "");
 }
 
-TEST(Folders, KnowsWhereThisProgramIs) {
+TEST(Folders, RecognizesWhereThisProgramIs) {
   EXPECT_TRUE(std::filesystem::exists(executable_folder() + "/base_test"));
   EXPECT_EQ(library_folder(), "");
 }

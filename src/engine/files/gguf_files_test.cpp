@@ -18,7 +18,7 @@ GgufFile file_of(Json values) {
   return {TensorFile(), GgufMetadata(memory_source("m.gguf", {}), std::move(values), {})};
 }
 
-TEST(GgufFiles, TellTheEndsOfATurnByNameToo) {
+TEST(GgufFiles, FindTheEndsOfATurnByNameToo) {
   const auto file = open_gguf(kGemma);
   ASSERT_TRUE(file) << file.error().message;
   const auto files = gguf_text_files(*file);
@@ -36,7 +36,7 @@ TEST(GgufFiles, TellTheEndsOfATurnByNameToo) {
 }
 
 /// A token that is plain text in this vocabulary ends nothing, whatever its name.
-TEST(GgufFiles, TellNoEndsThatAreText) {
+TEST(GgufFiles, GiveNoEndsThatAreText) {
   std::vector<std::byte> bytes;
   const auto add = [&](const auto& value) {
     const auto raw = std::as_bytes(std::span(&value, 1));
@@ -98,7 +98,7 @@ TEST(GgufFiles, ReadEndsHoweverTheyAreStored) {
   EXPECT_EQ(end_ids(std::move(values)), "[1, 5, 2, 4] 0");
 }
 
-TEST(GgufFiles, SayHowToPool) {
+TEST(GgufFiles, ReportHowToPool) {
   const auto pooling = [](Json type) {
     Json values;
     values.set("general.architecture", "qwen3").set("qwen3.pooling_type", std::move(type));

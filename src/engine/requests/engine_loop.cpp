@@ -26,14 +26,14 @@ bool EngineLoop::turn(bool waits) {
     jobs.swap(jobs_);
   }
   for (const auto& job : jobs) contained([&] { job(*engine_); });
-  bool goes_on = false;
+  bool continues = false;
   if (scheduler_ != nullptr) {
     // An error has been given to every request that it ended.
-    contained([&] { goes_on = scheduler_->step().value_or(false); });
+    contained([&] { continues = scheduler_->step().value_or(false); });
   }
   if (options_.turned) contained(options_.turned);
-  if (goes_on && waits) contained([&] { static_cast<void>(scheduler_->wait()); });
-  return goes_on;
+  if (continues && waits) contained([&] { static_cast<void>(scheduler_->wait()); });
+  return continues;
 }
 
 void EngineLoop::contained(const std::function<void()>& work) {
@@ -51,14 +51,14 @@ void EngineLoop::contained(const std::function<void()>& work) {
 }
 
 void EngineLoop::run() {
-  bool goes_on = false;
+  bool continues = false;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      wakes_.wait(lock, [&] { return goes_on || is_closing_ || !jobs_.empty(); });
-      if (!goes_on && jobs_.empty()) return;
+      wakes_.wait(lock, [&] { return continues || is_closing_ || !jobs_.empty(); });
+      if (!continues && jobs_.empty()) return;
     }
-    goes_on = turn(true);
+    continues = turn(true);
   }
 }
 

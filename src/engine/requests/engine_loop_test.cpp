@@ -14,7 +14,7 @@ void run_out_of_memory() {
   numbers.reserve(numbers.max_size() + 1);
 }
 
-TEST(EngineLoop, EndsItsRequestsAndGoesOnWhereMemoryRunsOut) {
+TEST(EngineLoop, EndsItsRequestsAndContinuesWhereMemoryRunsOut) {
   auto engine = Engine::open({.model = TOKAMAK_TEST_DATA "/models/llama_untied",
                               .backend = "cpu",
                               .context = 64,

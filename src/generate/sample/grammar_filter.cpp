@@ -126,7 +126,7 @@ std::vector<uint32_t> GrammarFilter::forced() {
   for (size_t i = ids->size(); i-- > 0;) {
     end.insert(0, tokenizer_->bytes((*ids)[i], begins_ && i == 0));
     if (end.size() >= masks_->vocabulary().max_bytes()) break;
-    if (masks_->goes_on(end, after.here())) kept = i;
+    if (masks_->continues(end, after.here())) kept = i;
   }
   ids->resize(kept);
   return *std::move(ids);

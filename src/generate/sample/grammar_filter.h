@@ -25,7 +25,7 @@ class GrammarFilter {
   /// Whether what it does not allow may really not follow; if not, allowed() says why.
   bool is_sure() const { return !matcher_.is_too_wide(); }
   /// Whether nothing may follow: the text is whole.
-  bool is_finished() const { return matcher_.may_end() && !matcher_.may_go_on(); }
+  bool is_finished() const { return matcher_.may_end() && !matcher_.may_continue(); }
   /// Whether mask() has nothing to do but to copy.
   bool has_mask();
   /// The tokens that may follow among the first `vocab`, bit id % 32 of word id / 32; valid until

@@ -41,7 +41,7 @@ std::vector<uint32_t> allowed(GrammarFilter& filter) {
 
 using Ids = std::vector<uint32_t>;
 
-TEST(GrammarFilter, AllowsTokensThatBeginOrGoOnWithTheText) {
+TEST(GrammarFilter, AllowsTokensThatBeginOrContinueWithTheText) {
   const auto words = masks("root ::= (\"abc\" | \"b\" | \" \" \"a\")+");
   GrammarFilter filter(words, tokenizer(), kEnd);
   EXPECT_EQ(allowed(filter), (Ids{0, 1, 2, 5}));
@@ -97,7 +97,7 @@ TEST(GrammarFilter, NoTokensOfBytesSpellASpecialToken) {
   EXPECT_EQ((*bits)[0], 1u << 2);
 }
 
-TEST(GrammarFilter, LetsTheTextEndWhereTheGrammarDoes) {
+TEST(GrammarFilter, EndsTheTextWhereTheGrammarDoes) {
   const auto one = masks("root ::= \"a\"");
   GrammarFilter filter(one, tokenizer(), kEnd);
   EXPECT_FALSE(filter.allows(6));
@@ -206,7 +206,7 @@ TEST(GrammarFilter, ForcesNothingWhereATokenWouldReachIntoTheTextBefore) {
   EXPECT_EQ(other.forced(), (Ids{2}));
 }
 
-TEST(GrammarFilter, SaysThatNothingCanFollow) {
+TEST(GrammarFilter, ReportsThatNothingCanFollow) {
   const auto unknown = masks("root ::= \"x\"");
   const std::vector<float> logits(9);
   GrammarFilter filter(unknown, tokenizer(), kEnd);
@@ -239,7 +239,7 @@ TEST(GrammarFilter, FollowsAGrammarAgainThatAnotherTextHasMadeTooWide) {
   EXPECT_TRUE(other.allows(0));
 }
 
-TEST(GrammarFilter, KnowsThatABeginningIsWrittenOtherwise) {
+TEST(GrammarFilter, RecognizesThatABeginningIsWrittenOtherwise) {
   // A tokenizer as Llama 2's: words begin with a blank, which a text does not begin with.
   const auto metaspace = Tokenizer::from_json(
       "{\"model\": {\"type\": \"BPE\", \"merges\": [], \"vocab\": {\"\u2581a\": 0, \"<0xC3>\": 1, "

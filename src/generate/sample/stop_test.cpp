@@ -15,7 +15,7 @@ std::string stream(StopMatcher matcher, std::string_view text, size_t piece_byte
   return matcher.stopped() ? seen + "|" + std::string(*matcher.matched()) : seen;
 }
 
-TEST(StopMatcher, LetsEverythingPassWithoutStops) {
+TEST(StopMatcher, PassesEverythingOnWithoutStops) {
   StopMatcher none;
   EXPECT_EQ(none.push("abc"), "abc");
   EXPECT_EQ(none.finish(), "");
@@ -34,7 +34,7 @@ TEST(StopMatcher, CutsBeforeTheStopAndDropsTheRest) {
   EXPECT_EQ(matcher.finish(), "");
 }
 
-TEST(StopMatcher, HoldsBackOnlyWhatMayBecomeAStop) {
+TEST(StopMatcher, WithholdsOnlyWhatMayBecomeAStop) {
   StopMatcher matcher({"<end>"});
   EXPECT_EQ(matcher.push("a <e"), "a ");
   EXPECT_EQ(matcher.push("n"), "");

@@ -186,7 +186,7 @@ TEST(TokenList, LeavesLogitsThatAreNoNumbersToTheSampler) {
   EXPECT_EQ(token_of_list(list_of({kNan, 1, -kInf, 1, kNan}, params), {}, params, 0, 0.5), 3u);
 }
 
-TEST(TokenList, CannotTellWhereEqualsAreNotListed) {
+TEST(TokenList, CannotDecideWhereEqualsAreNotListed) {
   const std::vector<float> equal(200, 1.5f);
   std::vector<float> one_better = equal;
   one_better[150] = 5;  // has 0.142 of the mass
@@ -204,7 +204,7 @@ TEST(TokenList, CannotTellWhereEqualsAreNotListed) {
   EXPECT_EQ(token_of_list(list_of(one_better, greedy), {}, greedy, 0, 0), 150u);
 }
 
-TEST(TokenList, KnowsTheSumAfterAPenaltyButForWhatIsNotListed) {
+TEST(TokenList, RecognizesTheSumAfterAPenaltyButForWhatIsNotListed) {
   const SamplingParams params{.temperature = 1, .repetition_penalty = 2};
   std::vector<float> steep(200), flat(200);
   for (size_t i = 0; i < steep.size(); ++i) {
@@ -219,7 +219,7 @@ TEST(TokenList, KnowsTheSumAfterAPenaltyButForWhatIsNotListed) {
   EXPECT_FALSE(token_of_list(list_of(flat, params), previous, params, 0, 0.002));
 }
 
-TEST(TokenList, IsNotAskedForWhatItCannotTell) {
+TEST(TokenList, IsNotAskedForWhatItCannotDecide) {
   EXPECT_FALSE(can_take_lists({.top_k = kTopK}));
   EXPECT_FALSE(can_take_lists({.typical_p = 0.9}));
   EXPECT_TRUE(can_take_lists({.repetition_penalty = 1.1}));

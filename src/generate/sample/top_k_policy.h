@@ -6,7 +6,7 @@
 namespace tokamak {
 
 /// A list that is not enough costs a way to the device and back: after several in a row the next is
-/// made that many steps later. Where the device has gone on by itself it costs the steps under way
+/// made that many steps later. Where the device has gone on by itself it costs the steps in flight
 /// as well, and those that bring recurrent states back: it goes on again when as many lists have
 /// been enough.
 class TopKPolicy {

@@ -5,7 +5,7 @@
 namespace tokamak {
 namespace {
 
-TEST(TopKPolicy, LetsTheDeviceGoOnAgainWhenListsHaveBeenEnough) {
+TEST(TopKPolicy, AllowsRunningAheadAgainWhenListsHaveBeenEnough) {
   for (const bool is_recurrent : {false, true}) {
     TopKPolicy trust(is_recurrent);
     EXPECT_TRUE(trust.allows_run_ahead());

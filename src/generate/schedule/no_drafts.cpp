@@ -1,5 +1,5 @@
 // The browser's modules ask for no drafts: `open` has no option for them, so that no plan has a
-// phase that verifies one, and none is ever under way.
+// phase that verifies one, and none is ever in flight.
 #include "generate/schedule/scheduler_state.h"
 
 namespace tokamak {

@@ -36,7 +36,7 @@ class Recorder : public Program {
       --losses;
       return fail(ErrorCode::kDeviceLost, "The device is lost.");
     }
-    most_under_way = std::max(most_under_way, ++under_way);
+    most_in_flight = std::max(most_in_flight, ++in_flight);
     ++submitted;
     const Slot& slot = request.slots[0];
     log += fmt::format("{}+{}/{} ", slot.position, slot.count, slot.length);
@@ -57,11 +57,11 @@ class Recorder : public Program {
   }
   Result<void> poll() override { return {}; }
   Result<void> limit_batches(uint32_t most) override {
-    under_way = std::min(under_way, most);
+    in_flight = std::min(in_flight, most);
     return {};
   }
   Result<void> wait() override {
-    under_way = 0;
+    in_flight = 0;
     if (failing_waits == 0) return {};
     --failing_waits;
     return fail(ErrorCode::kDevice, "Waiting fails.");
@@ -76,7 +76,7 @@ class Recorder : public Program {
   uint32_t losses = 0;         // of the next submissions find the device lost
   uint32_t failing_waits = 0;  // the next ones; the result comes later, in `late`
   std::function<void(Result<std::span<const float>>)> late;
-  uint32_t submitted = 0, under_way = 0, most_under_way = 0;  // the device takes its time
+  uint32_t submitted = 0, in_flight = 0, most_in_flight = 0;  // the device takes its time
   std::vector<uint32_t> table;
   Plan plan_;
 };

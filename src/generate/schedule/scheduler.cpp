@@ -437,13 +437,13 @@ Result<bool> Scheduler::step() {
     fail_all(taken);
     return Failure(taken);
   }
-  Result<bool> goes_on = attempt();
-  if (!goes_on && goes_on.error().code == ErrorCode::kDeviceLost) {
-    const Result<void> recovered = recover(goes_on.error());
-    goes_on = recovered ? Result<bool>(true) : Failure(recovered.error());
+  Result<bool> continues = attempt();
+  if (!continues && continues.error().code == ErrorCode::kDeviceLost) {
+    const Result<void> recovered = recover(continues.error());
+    continues = recovered ? Result<bool>(true) : Failure(recovered.error());
   }
-  if (!goes_on) fail_all(goes_on.error());
-  return goes_on;
+  if (!continues) fail_all(continues.error());
+  return continues;
 }
 
 Result<void> Scheduler::wait() {
@@ -458,8 +458,8 @@ Result<void> Scheduler::wait() {
 
 Result<void> Scheduler::run() {
   for (;;) {
-    TOK_TRY(const bool goes_on, step());
-    if (!goes_on) return {};
+    TOK_TRY(const bool continues, step());
+    if (!continues) return {};
     TOK_TRY(wait());
   }
 }

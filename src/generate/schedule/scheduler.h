@@ -55,7 +55,7 @@ class Scheduler {
   /// Takes what has arrived and submits what can run. False when there is nothing left to do.
   /// Errors: the device's, after which every request has received it.
   Result<bool> step();
-  /// Blocks until the oldest step under way has arrived, for programs whose thread may.
+  /// Blocks until the oldest step in flight has arrived, for programs whose thread may.
   Result<void> wait();
   /// step() and wait() until nothing is left to do.
   Result<void> run();
@@ -99,8 +99,8 @@ class Scheduler {
   void settle_checkpoint(Sequence& sequence);
   /// The tokens that it shares with the last one in the only slot and whose windows are still
   /// there.
-  uint32_t held_in_windows(const Sequence& sequence, std::string_view tenant,
-                           std::span<const uint32_t> ids) const;
+  uint32_t shared_prefix_with_last(const Sequence& sequence, std::string_view tenant,
+                                   std::span<const uint32_t> ids) const;
   /// The tokens that the last sequence in the only slot began with, too.
   uint32_t shared_prefix_with_last(std::string_view tenant, std::span<const uint32_t> ids) const;
   /// Takes all pages that its prompt needs; false where there are too few.
@@ -177,7 +177,7 @@ class Scheduler {
   static bool is_unwanted(const Sequence& sequence, double now);  // by its caller, or too late
   /// How many steps more the device may make of it on tokens that it chose itself.
   uint32_t room_ahead(const Sequence& sequence) const;
-  uint32_t max_steps_ahead() const;  // of one phase that may be under way
+  uint32_t max_steps_ahead() const;  // of one phase that may be in flight
   uint32_t tokens_left(const Sequence& sequence) const;
 
   // Results.

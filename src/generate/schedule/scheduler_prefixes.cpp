@@ -24,7 +24,7 @@ uint32_t Scheduler::share_prefix(Sequence& sequence) {
     sequence.branch = in_pages;
     if (found) sequence.checkpoint = found->number;
   } else if (window_spare_ != UINT32_MAX) {
-    shared = last_in_slot_.is_there ? held_in_windows(sequence, tenant, known) : 0;
+    shared = last_in_slot_.is_there ? shared_prefix_with_last(sequence, tenant, known) : 0;
   }
   if (pool_table_) {
     const auto unused = std::span(sequence.pages).subspan(shared / kPageTokens);
@@ -40,8 +40,8 @@ uint32_t Scheduler::shared_prefix_with_last(std::string_view tenant,
   return uint32_t(std::ranges::mismatch(last_in_slot_.ids, ids).in2 - ids.begin());
 }
 
-uint32_t Scheduler::held_in_windows(const Sequence& sequence, std::string_view tenant,
-                                    std::span<const uint32_t> ids) const {
+uint32_t Scheduler::shared_prefix_with_last(const Sequence& sequence, std::string_view tenant,
+                                            std::span<const uint32_t> ids) const {
   uint32_t held = shared_prefix_with_last(tenant, ids) / kPageTokens * kPageTokens;
   while (!sequence.places.can_part(held)) held -= kPageTokens;
   // The tokens after it have taken the places of the oldest ones.
@@ -60,7 +60,7 @@ void Scheduler::begin_after(Sequence& sequence, uint32_t shared) {
   const auto ids = std::span(sequence.ids).first(sequence.ids.size() - 1);
   const std::string tenant = tenant_of(sequence);
   const uint32_t known = window_spare_ != UINT32_MAX
-                             ? held_in_windows(sequence, tenant, ids)
+                             ? shared_prefix_with_last(sequence, tenant, ids)
                              : shared_prefix_with_last(tenant, ids) / kPageTokens * kPageTokens;
   if (!last_in_slot_.is_there) sequence.replay_tokens = known;
   if (shared <= known) {

@@ -68,7 +68,7 @@ void Scheduler::take_times(const InFlightStep& step) {
     speculation_.verified(rows, clock_() - began);
   } else if (step.chooses()) {
     if (step.ahead > 0) {
-      // Until they are as many as shall be under way the device waits between them.
+      // Until they are as many as shall be in flight the device waits between them.
       if (!step.grows) speculation_.decoded(rows, step.steps, seconds / step.steps);
       return;
     }
@@ -190,9 +190,9 @@ Result<void> Scheduler::take_list(const InFlightStep& step, uint32_t number, siz
   const bool is_verified = step.kind == StepKind::kVerify;
   if (id != chosen || is_verified) sequence.knows_occurred = false;
   stats_.accepted_tokens += step.rows[row].guess == *id ? 1 : 0;
-  const bool goes_on = is_verified ? chosen.has_value() : sequence.in_flight > 0;
+  const bool continues = is_verified ? chosen.has_value() : sequence.in_flight > 0;
   take_token(sequence, *id, nullptr,
-             goes_on ? std::optional(chosen.value_or(kNoToken)) : std::nullopt);
+             continues ? std::optional(chosen.value_or(kNoToken)) : std::nullopt);
   return {};
 }
 
@@ -257,13 +257,13 @@ bool Scheduler::append_token(Sequence& sequence, uint32_t id, const Logprobs* lo
   }
   sequence.last_token = now;
   sequence.add_id(id);
-  bool goes_on = sequence.text.take(id, logprobs);
-  if (goes_on && sequence.ids.size() > options_.context) {
+  bool continues = sequence.text.take(id, logprobs);
+  if (continues && sequence.ids.size() > options_.context) {
     sequence.text.end_for(FinishReason::kContextFull);
-    goes_on = false;
+    continues = false;
   }
-  if (!goes_on) finish(sequence);
-  return goes_on;
+  if (!continues) finish(sequence);
+  return continues;
 }
 
 }  // namespace tokamak

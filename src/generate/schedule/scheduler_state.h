@@ -89,7 +89,7 @@ struct Scheduler::Sequence {
   bool is_long = false;         // which part of a rotary table its keys were turned by
   bool reads_logits = false;    // a list tells nothing of it
   bool needs_logits = false;    // the last list was not enough, or none is made
-  bool is_masked = false;       // the device knew in the step under way which tokens may follow
+  bool is_masked = false;       // the device knew in the step in flight which tokens may follow
   bool knows_occurred = false;  // the device, which tokens have, for its penalty
   std::vector<uint32_t> mask;   // as the slot has it on the device; empty: another's
   uint32_t run = 0;             // tokens that the grammar forced, the last of the ids

@@ -6,7 +6,7 @@
 namespace tokamak {
 namespace {
 
-/// Submissions under way: the device has one to run while this program reads the other's results.
+/// Submissions in flight: the device has one to run while this program reads the other's results.
 constexpr size_t kMaxInFlight = 2;
 /// The device runs ahead by steps that take about as long as that. In a browser's tab results
 /// arrive some milliseconds after they were made; a request that comes waits for those steps.

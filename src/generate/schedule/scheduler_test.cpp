@@ -91,7 +91,7 @@ TEST(OneSequence, RunsAheadAndTakesBackWhatTheDeviceGuessedWrongly) {
   }
 }
 
-TEST(OneSequence, TellsTheDeviceWhatHasOccurredWhereThatIsPenalized) {
+TEST(OneSequence, UploadsWhatHasOccurredWhereThatIsPenalized) {
   FakeProgram program;
   program.misguessed = {8};
   SamplingParams penalized = kDrawn;
@@ -117,7 +117,7 @@ TEST(OneSequence, SubmitsAsManyStepsTogetherAsItRunsAhead) {
 }
 
 TEST(OneSequence, TakesThePhaseForLongContextFromThereOn) {
-  // Wherever that is in the groups of steps that are under way.
+  // Wherever that is in the groups of steps that are in flight.
   for (uint32_t long_context = 1; long_context < 20; ++long_context) {
     FakeProgram program;
     program.add_long_context(long_context);

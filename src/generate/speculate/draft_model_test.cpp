@@ -40,7 +40,7 @@ TEST(DraftModel, ReadsTheTextAndSaysWhatFollows) {
   EXPECT_EQ(f.log(), "1+2+3+4@0/7 5+6@4/7 7@6 8@7 9@8 ") << "in steps of a chunk, then one by one";
 }
 
-TEST(DraftModel, GoesOnFromWhatCameTrue) {
+TEST(DraftModel, ContinuesFromWhatCameTrue) {
   Fixture f;
   const auto model = f.make();
   f.draft(*model, {1, 2, 3}, 4);  // 4, 5, 6, 7, of which the last was not fed

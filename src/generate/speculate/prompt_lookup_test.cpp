@@ -13,7 +13,7 @@ Ids draft_of(const Ids& ids, uint32_t most) {
   return PromptLookup().draft(ids, most).ids;
 }
 
-TEST(PromptLookup, KnowsNothingOfWhatIsNew) {
+TEST(PromptLookup, RecognizesNothingOfWhatIsNew) {
   EXPECT_EQ(draft_of({}, 4), Ids());
   EXPECT_EQ(draft_of({1}, 4), Ids());
   EXPECT_EQ(draft_of({1, 2, 3, 4}, 4), Ids());
@@ -28,7 +28,7 @@ TEST(PromptLookup, DraftsWhatFollowedTheLongestEnd) {
   EXPECT_EQ(draft_of({3, 4, 2, 3, 5, 9, 3}, 1), Ids{5}) << "the last of several places";
 }
 
-TEST(PromptLookup, SaysHowLongTheEndIs) {
+TEST(PromptLookup, ReportsHowLongTheEndIs) {
   Ids ids;
   for (const uint32_t repeats : {0u, 1u}) {
     for (uint32_t i = 0; i < 10; ++i) ids.push_back(i);

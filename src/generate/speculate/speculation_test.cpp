@@ -65,7 +65,7 @@ TEST(DraftRates, CountTheTokensThatWereDecided) {
   EXPECT_NEAR(rates.rate(1, 0.5), 2.0 / 3, 0.03);
 }
 
-TEST(StepTimes, KnowFewRowsByThoseOfMore) {
+TEST(StepTimes, RecognizeFewRowsByThoseOfMore) {
   StepTimes times;
   EXPECT_EQ(times.seconds(1), 0);
   times.took(8, 0);
@@ -127,7 +127,7 @@ TEST(Speculation, DraftsWhereMoreTokensComeInTheTime) {
   EXPECT_GT(drafted(dear, {.tokens = 15, .rate = 0.98}), 10u) << "14 of them";
 }
 
-TEST(Speculation, KnowsWhatPlainStepsTakeFirst) {
+TEST(Speculation, RecognizesWhatPlainStepsTakeFirst) {
   Speculation speculation({.draft_tokens = 15, .adapts = true});
   EXPECT_EQ(drafted(speculation, {.tokens = 15, .rate = 0.99}), 0u);
   for (int i = 0; i < 2; ++i) speculation.decoded(1, 4, 1.0);
@@ -168,7 +168,7 @@ TEST(Speculation, WeighsAllSequencesOfAStep) {
   EXPECT_EQ(speculation.most_drafted(poor, 64), 0u) << "4.7 tokens in the time of 6";
 }
 
-TEST(Speculation, AlwaysDraftsWhereItIsTold) {
+TEST(Speculation, AlwaysDraftsWhereItIsSetTo) {
   Speculation speculation({.draft_tokens = 5, .adapts = false});
   EXPECT_EQ(drafted(speculation, {.tokens = 5, .rate = 0.01}), 5u);
   EXPECT_EQ(drafted(speculation, {.tokens = 5, .rate = 0.01}, 4), 3u);
@@ -244,7 +244,7 @@ TEST(Speculation, CountsWhatADraftModelTakes) {
   EXPECT_EQ(speculation.most_drafted({&chance, 1}, 8, /*is_made=*/true), 4u) << "it is made";
 }
 
-TEST(Speculation, LetsADraftModelReadOnlyWhatPays) {
+TEST(Speculation, ReadsByADraftModelOnlyWhatPays) {
   Speculation speculation = with_model_of_known_times();
   speculation.read(1000, 10.0);
   DraftChance chance = {.tokens = 4, .rate = 0.9, .unread = 3000, .left = 1000};

@@ -145,7 +145,7 @@ std::vector<uint32_t> with_images(const ImageRef& a, const ImageRef& b) {
   return ids;
 }
 
-TEST(TokenPlaces, LetTheTextGoOnAfterTheLongerSideOfAnImage) {
+TEST(TokenPlaces, ContinueTheTextAfterTheLongerSideOfAnImage) {
   ImageRows rows = some_rows();
   const auto a = add(rows, 2, 3);
   const auto b = add(rows, 1, 2);

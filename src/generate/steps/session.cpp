@@ -122,14 +122,14 @@ Result<std::span<const float>> Session::feed(std::span<const uint32_t> tokens,
   ids_.insert(ids_.end(), tokens.begin(), tokens.end());
   places_ = TokenPlaces(ids_, images_);
   // The keys in the cache may be turned as in a sequence of the other kind.
-  const bool again = short_rows_ != 0 && was_long != is_long;
-  if (again) {
+  const bool reruns = short_rows_ != 0 && was_long != is_long;
+  if (reruns) {
     position_ = 0;
     steps_ = {};
   }
-  const std::span<const uint32_t> fed = again ? std::span<const uint32_t>(ids_) : tokens;
+  const std::span<const uint32_t> fed = reruns ? std::span<const uint32_t>(ids_) : tokens;
   TOK_TRY(outlive_device([&] { return run(fed, cancelled); }, cancelled));
-  const size_t unwanted = again && all_rows_ ? size_t(before) * vocab_ : 0;
+  const size_t unwanted = reruns && all_rows_ ? size_t(before) * vocab_ : 0;
   return std::span<const float>(arrived_->logits).subspan(unwanted);
 }
 

@@ -41,7 +41,7 @@ class Session {
   /// Runs the model over `tokens` and gives the logits after the last of them, or of all of them
   /// when the plan was built with all logits: rows of vocab floats, valid until the next call.
   /// Chunks are as large as the largest phase takes. `cancelled` is asked before each of them, and
-  /// no more than three are under way: the call ends soon after it is true.
+  /// no more than three are in flight: the call ends soon after it is true.
   /// A model may turn long sequences by other rotary frequencies (RopeTable::short_rows): the call
   /// that makes the sequence long runs over all of it again.
   /// Errors: no tokens, an id beyond the vocabulary, more tokens than the context has left, the

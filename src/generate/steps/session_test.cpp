@@ -11,7 +11,7 @@
 namespace tokamak {
 namespace {
 
-TEST(Session, TellsEveryChunkTheLengthAfterTheCall) {
+TEST(Session, PassesEveryChunkTheLengthAfterTheCall) {
   Recorder program(0);
   Session session = *Session::start(program, 64, kVocab);
   feed(session, {1, 2, 3, 4, 5, 6});
@@ -169,18 +169,18 @@ TEST(Session, RunsNotFarAheadOfTheDeviceInALongPrompt) {
   Session session = *Session::start(program, 64, kVocab);
   feed(session, some_ids(40));
   EXPECT_EQ(program.submitted, 10u);
-  EXPECT_EQ(program.most_under_way, 3u) << "and keeps it busy";
+  EXPECT_EQ(program.most_in_flight, 3u) << "and keeps it busy";
   program.losses = 1;
-  program.most_under_way = 0;
+  program.most_in_flight = 0;
   feed(session, some_ids(4));
   EXPECT_EQ(program.submitted, 21u);
-  EXPECT_EQ(program.most_under_way, 3u) << "also when it runs the prompt again";
+  EXPECT_EQ(program.most_in_flight, 3u) << "also when it runs the prompt again";
 }
 
 TEST(Session, EndsALongPromptSoonAfterItIsCancelled) {
   Recorder program(0);
   Session session = *Session::start(program, 64, kVocab);
-  const auto finished = [&] { return program.submitted - program.under_way; };
+  const auto finished = [&] { return program.submitted - program.in_flight; };
   const auto fed = session.feed(some_ids(40), [&] { return finished() >= 3; });
   ASSERT_FALSE(fed);
   EXPECT_EQ(fed.error().code, ErrorCode::kCancelled);

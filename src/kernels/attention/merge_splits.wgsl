@@ -33,7 +33,7 @@ fn run(group : vec3<u32>, lane : u32) {
   if (pair < HEAD_PAIRS) {
     let first = row + group.y * HEAD_PAIRS + pair;
     var sum = vec2<f32>();
-    // Four loads of a lane are under way together.
+    // Four loads of a lane are in flight together.
     for (var four = 0u; four < SPLITS; four += 4u) {
       for (var i = 0u; i < 4u; i++) {  // unroll
         let split = min(four + i, SPLITS - 1u);

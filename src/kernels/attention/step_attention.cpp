@@ -255,7 +255,7 @@ Launch launch(const Problem& p, const DeviceInfo& device, uint32_t max_threads, 
   // registers. Lanes that merge theirs do so as whole subgroups; others may be few.
   const uint32_t fit = std::min(2048 * std::max(span, lanes) / d, 512 / own);
   const uint32_t threads = power_of_two(fit, span > 0 ? std::max(lanes, 32u) : lanes, max_threads);
-  // A number of keys an iteration that keeps some eight loads under way in a lane.
+  // A number of keys an iteration that keeps some eight loads in flight in a lane.
   const uint32_t keys = std::max(1u, 4 / own);
   // Groups that are left when lanes have merged theirs.
   const uint32_t merged = threads / std::max(span, lanes);

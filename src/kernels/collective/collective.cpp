@@ -85,7 +85,7 @@ constexpr uint32_t kMaxHeldOfRow = 16;
 /// Workgroups that have room for what other ranks put, and parts of each.
 constexpr uint32_t kMaxPutGroups = 64, kMaxSlots = 4 * kThreads;
 
-bool goes_by_fours(const Problem& problem) {
+bool is_in_fours(const Problem& problem) {
   return problem.outputs[0].shape[1] % 4 == 0;
 }
 
@@ -158,7 +158,7 @@ Launch sum_launch(const Problem& problem, const auto& op, Way way, uint64_t grou
   std::vector<std::string> all = way_sources(way, op.last);
   all.emplace_back(adds ? "collective/residual.wgsl" : "collective/no_residual.wgsl");
   std::ranges::move(sources, std::back_inserter(all));
-  Launch launch = launch_of(problem, op.ranks, goes_by_fours(problem), groups, std::move(all));
+  Launch launch = launch_of(problem, op.ranks, is_in_fours(problem), groups, std::move(all));
   launch.constants.push_back({"PARTS", op.parts});
   launch.constants.push_back({"HELD", held});
   if (way == Way::kTwoSteps) {
@@ -174,13 +174,13 @@ constexpr const char* kNoFours = "its rows have no fours of columns";
 constexpr const char* kNoRoom = "it has more rows than there is room for";
 
 std::string refuses_put(const Problem& problem, const DeviceInfo&) {
-  if (!goes_by_fours(problem)) return kNoFours;
+  if (!is_in_fours(problem)) return kNoFours;
   return groups_of(problem, true) > kMaxPutGroups ? kNoRoom : "";
 }
 
 template <Way kWay>
 Launch all_reduce_launch(const Problem& problem, const DeviceInfo&) {
-  const uint64_t groups = groups_of(problem, goes_by_fours(problem));
+  const uint64_t groups = groups_of(problem, is_in_fours(problem));
   const uint32_t held = groups < kMaxGroups ? 1 : kHeld;
   return sum_launch(problem, problem.as<AllReduce>(), kWay, groups, held, held * kThreads,
                     {"collective/all_reduce.wgsl", "wgsl/entry.wgsl"});
@@ -200,7 +200,7 @@ std::string refuses_two_steps(const Problem& problem, const DeviceInfo&) {
 }
 
 uint32_t held_of_row(const Problem& problem) {
-  return ceil_div(row_parts(problem, goes_by_fours(problem)), kThreads);
+  return ceil_div(row_parts(problem, is_in_fours(problem)), kThreads);
 }
 
 std::string refuses_norm(const Problem& problem, const DeviceInfo&) {
@@ -211,7 +211,7 @@ std::string refuses_norm_in_two_steps(const Problem& problem, const DeviceInfo& 
   return reason.empty() ? refuses_two_steps(problem, device) : reason;
 }
 std::string refuses_put_norm(const Problem& problem, const DeviceInfo&) {
-  if (!goes_by_fours(problem)) return kNoFours;
+  if (!is_in_fours(problem)) return kNoFours;
   const bool has_room =
       problem.max_tokens <= kMaxPutGroups && held_of_row(problem) * kThreads <= kMaxSlots;
   return has_room ? "" : kNoRoom;
@@ -220,10 +220,10 @@ std::string refuses_put_norm(const Problem& problem, const DeviceInfo&) {
 template <Way kWay>
 Launch all_reduce_norm_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllReduceNorm>();
-  const uint32_t row = row_parts(problem, goes_by_fours(problem));
+  const uint32_t row = row_parts(problem, is_in_fours(problem));
   Launch launch = sum_launch(problem, op, kWay, problem.max_tokens, held_of_row(problem), row,
                              with_reduction(true, {"collective/all_reduce_norm.wgsl"}));
-  launch.constants.push_back({"UNIT", goes_by_fours(problem) ? 4u : 1u});
+  launch.constants.push_back({"UNIT", is_in_fours(problem) ? 4u : 1u});
   launch.constants.push_back({"EPS", op.eps});
   return launch;
 }
@@ -231,7 +231,7 @@ Launch all_reduce_norm_launch(const Problem& problem, const DeviceInfo&) {
 Launch all_gather_launch(const Problem& problem, const DeviceInfo&) {
   const auto& op = problem.as<AllGather>();
   const uint32_t own = uint32_t(problem.inputs[0].shape[1]);
-  const bool by_fours = goes_by_fours(problem) && own % 4 == 0;
+  const bool by_fours = is_in_fours(problem) && own % 4 == 0;
   Launch launch =
       launch_of(problem, op.ranks, by_fours, groups_of(problem, by_fours),
                 {"collective/meet.wgsl", leave_source(op.last), "collective/read_parts.wgsl",

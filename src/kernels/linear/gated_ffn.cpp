@@ -46,8 +46,9 @@ void add_down(Launch& launch, const Problem& p, const UnitCodec& codec, const Ti
     launch.constants.push_back({constant.name + "_2", constant.value});
   }
   if (second.binds_twice) {
-    add({{"WIDE_BINDING_2", binding_of(p.inputs.size() + p.outputs.size() + launch.again.size())}});
-    launch.again.push_back(uint32_t(op.d()));
+    add({{"WIDE_BINDING_2",
+          binding_of(p.inputs.size() + p.outputs.size() + launch.rebound_inputs.size())}});
+    launch.rebound_inputs.push_back(uint32_t(op.d()));
   }
   const uint32_t rows = uint32_t(d.shape[0]);
   add({{"R_BINDING", binding_of(op.d())},

@@ -14,6 +14,37 @@ uint32_t made_each(const UnitCodec& codec, const Tiling& tiling) {
   return ceil_div(vectors / (codec.in_bytes ? 2 : 1), tiling.threads);
 }
 
+/// Texts and constants of what is after the product; `adds_sums`: a row of fixed-point sums.
+void add_epilogue(Launch& launch, const Problem& p, const Tiling& tiling, const FusedLinear* fused,
+                  bool adds_sums) {
+  const Epilogue epilogue = fused == nullptr ? Epilogue::kNone : fused->epilogue;
+  const auto add = [&](std::initializer_list<Constant> constants) {
+    launch.constants.insert(launch.constants.end(), constants);
+  };
+  if (epilogue == Epilogue::kArgmax) {
+    add({{"SOFTCAP", fused->softcap}});
+    launch.sources.insert(
+        launch.sources.end(),
+        {fused->bias ? "linear/epilogue/bias.wgsl" : "linear/epilogue/no_bias.wgsl",
+         "attention/softcap.wgsl", "sampling/best.wgsl",
+         tiling.reduction == Reduction::kMemory ? "sampling/best_memory.wgsl"
+                                                : "sampling/best_subgroup.wgsl",
+         "linear/epilogue/finish_argmax.wgsl"});
+    add({{"BLOCK_ROWS", kArgmaxBlock}, {"BEST_LANES", std::min(kArgmaxBlock, tiling.threads)}});
+    return;
+  }
+  add_ending(launch, p);
+  if (epilogue == Epilogue::kAdd) {
+    add({{"R_BINDING", binding_of(fused->r())},
+         {"PAIRS", ceil_div(tiling.group_rows / 2, tiling.threads)}});
+    launch.sources.push_back(adds_sums ? "linear/epilogue/added_sums.wgsl"
+                                       : "linear/epilogue/added_floats.wgsl");
+    launch.sources.push_back("linear/epilogue/finish_sums.wgsl");
+  } else {
+    launch.sources.push_back("linear/epilogue/finish_rows.wgsl");
+  }
+}
+
 /// Texts and constants of what is before and after the product.
 void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const Tiling& tiling) {
   const auto* fused = fused_part(*p.op);
@@ -75,28 +106,7 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const T
     add_down(launch, p, codec, tiling);
     return;
   }
-  if (epilogue == Epilogue::kArgmax) {
-    add({{"SOFTCAP", fused->softcap}});
-    launch.sources.insert(
-        launch.sources.end(),
-        {fused->bias ? "linear/epilogue/bias.wgsl" : "linear/epilogue/no_bias.wgsl",
-         "attention/softcap.wgsl", "sampling/best.wgsl",
-         tiling.reduction == Reduction::kMemory ? "sampling/best_memory.wgsl"
-                                                : "sampling/best_subgroup.wgsl",
-         "linear/epilogue/finish_argmax.wgsl"});
-    add({{"BLOCK_ROWS", kArgmaxBlock}, {"BEST_LANES", std::min(kArgmaxBlock, tiling.threads)}});
-    return;
-  }
-  add_ending(launch, p);
-  if (epilogue == Epilogue::kAdd) {
-    add({{"R_BINDING", binding_of(fused->r())},
-         {"PAIRS", ceil_div(tiling.group_rows / 2, tiling.threads)}});
-    launch.sources.push_back(adds_sums ? "linear/epilogue/added_sums.wgsl"
-                                       : "linear/epilogue/added_floats.wgsl");
-    launch.sources.push_back("linear/epilogue/finish_sums.wgsl");
-  } else {
-    launch.sources.push_back("linear/epilogue/finish_rows.wgsl");
-  }
+  add_epilogue(launch, p, tiling, fused, adds_sums);
 }
 
 /// Iterations of products of bytes that are unrolled, so that a second chunk's x' can be made
@@ -164,7 +174,7 @@ Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling) {
     launch.constants.push_back({"EACH", each});
   }
   if (codec.binds_twice) {
-    launch.again = {1};
+    launch.rebound_inputs = {1};
     launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
   }
   add_fused(launch, p, codec, tiling);

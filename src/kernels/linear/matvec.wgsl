@@ -92,7 +92,7 @@ fn run(group: vec3<u32>, lane: u32) {
       }
     }
     if (iteration == CHUNKS - 1u) {
-      scale = scale_of(total_of_all(1u));  // while weights are under way
+      scale = scale_of(total_of_all(1u));  // while weights are in flight
     }
     units = loaded;
     if (iteration == ITERATIONS - 1u) {

@@ -117,7 +117,7 @@ Launch small_batch_bytes(const Problem& p, const DeviceInfo& device) {
       .constants = part_sizes(p, kByteThreads),
       .sources = {"wgsl/entry_subgroup.wgsl", "linear/staging/eights.wgsl"},
       .grid = {.x = {ceil_div(row_count(p), tiling.repeats * tiling.rows())}, .z = {part_count(p)}},
-      .again = {1}};
+      .rebound_inputs = {1}};
   if (is_whole) launch.sources.emplace_back("linear/reduction/all_shuffle.wgsl");
   launch.sources.insert(
       launch.sources.end(),

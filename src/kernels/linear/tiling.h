@@ -45,7 +45,7 @@ inline constexpr uint32_t kRowsPerBlock = 8192;
 inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
 
 /// The tiling measured on an H200 (docs/history/performance.md): a row for each subgroup of 32
-/// lanes, some eight loads under way in a lane, a row in one chunk where it fits, and as many rows
+/// lanes, some eight loads in flight in a lane, a row in one chunk where it fits, and as many rows
 /// for a workgroup as leave workgroups enough, but not many more, since each makes x' for itself.
 Tiling matvec_tiling(const Problem& p, const DeviceInfo& device, const UnitCodec& codec,
                      Reduction reduction);

@@ -4,7 +4,7 @@ namespace tokamak::memory {
 
 const Advice kAdvice = {
     .other_model = "Open that model, or make all vectors again: `rebuild()`.",
-    .goes_on = "`rebuild()` goes on",
+    .continues = "`rebuild()` goes on",
     .by_words = "a search by \"words\" finds everything",
     .bad_vectors = "`rebuild()` makes all of them again.",
     .damaged =

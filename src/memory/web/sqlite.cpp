@@ -69,7 +69,7 @@ int sqlite3_close_v2(sqlite3* database) {
   return code;
 }
 
-// Nobody else has the file open while a call is under way, and codes are the plain ones already.
+// Nobody else has the file open while a call is in flight, and codes are the plain ones already.
 int sqlite3_busy_timeout(sqlite3*, int) {
   return SQLITE_OK;
 }

@@ -46,10 +46,10 @@ ValueId attention(SpeechBuilder& b, const MoonshineDecoder& c, uint32_t layer, V
   return b.projection(o, p + "o_proj", c.hidden);
 }
 
-ValueId attention_to_heard(SpeechBuilder& b, const MoonshineDecoder& c, uint32_t layer, ValueId x) {
+ValueId cross_attention(SpeechBuilder& b, const MoonshineDecoder& c, uint32_t layer, ValueId x) {
   const std::string p = fmt::format("decoder.layers.{}.encoder_attn.", layer);
   ValueId q = b.projection(x, p + "q_proj", c.heads.count * c.heads.dim);
-  ValueId o = b.attention_to_heard(layer, q, c.heads.count, c.heads.dim);
+  ValueId o = b.cross_attention(layer, q, c.heads.count, c.heads.dim);
   return b.projection(o, p + "o_proj", c.hidden);
 }
 
@@ -70,7 +70,7 @@ Result<Graph> build_moonshine_decoder(const MoonshineDecoder& c, const TensorFil
     const std::string p = fmt::format("decoder.layers.{}.", i);
     x = b.add(x, attention(b, c, i, b.normed(x, p + "input_layernorm", kMoonshineEps, false)));
     ValueId h = b.normed(x, p + "post_attention_layernorm", kMoonshineEps, false);
-    x = b.add(x, attention_to_heard(b, c, i, h));
+    x = b.add(x, cross_attention(b, c, i, h));
     x = b.add(x, mlp(b, c, p + "mlp.", b.normed(x, p + "final_layernorm", kMoonshineEps, false)));
   }
   x = b.normed(b.output_rows(x), "decoder.norm", kMoonshineEps, false);

@@ -76,7 +76,7 @@ ValueId decoder_block(SpeechBuilder& b, const Config& c, uint32_t index, ValueId
   x = b.add(x, b.projection(o, p + "self_attn.out_proj", c.hidden, true));
   h = b.normed(x, p + "encoder_attn_layer_norm", kEps);
   h = b.projection(h, p + "encoder_attn.q_proj", c.hidden, true);
-  h = b.attention_to_heard(index, h, c.decoder.heads, own_dim);
+  h = b.cross_attention(index, h, c.decoder.heads, own_dim);
   x = b.add(x, b.projection(h, p + "encoder_attn.out_proj", c.hidden, true));
   return mlp(b, c, c.decoder, p, x);
 }

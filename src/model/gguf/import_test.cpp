@@ -173,7 +173,7 @@ TEST(GgufImport, NamesAKeyThatIsMissingOrWrong) {
   EXPECT_MENTIONS(without.message(), "no matrix \"token_embd.weight\"");
 }
 
-TEST(GgufImport, TellsTheDeltaRuleInTheWordsOfCheckpoints) {
+TEST(GgufImport, NamesTheDeltaRuleInTheWordsOfCheckpoints) {
   Fake fake("qwen35");
   for (const auto& [name, value] :
        {std::pair("ssm.conv_kernel", 4), std::pair("ssm.state_size", 8),

@@ -44,8 +44,8 @@ TEST(LogprobShapes, OffsetsAreThoseOfCharacters) {
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::string bytes = tokenizer().bytes(ids[i], i == 0);
     // A token that goes on with a character begins in it.
-    const bool goes_on = (uint8_t(bytes[0]) & 0xC0) == 0x80;
-    EXPECT_EQ(offsets[i], count_characters(before) - goes_on) << i;
+    const bool continues = (uint8_t(bytes[0]) & 0xC0) == 0x80;
+    EXPECT_EQ(offsets[i], count_characters(before) - continues) << i;
     before += bytes;
   }
   EXPECT_EQ(before, text);

@@ -180,7 +180,7 @@ TEST(Writers, AnthropicsMessagesAreBlocks) {
   EXPECT_TRUE(blocks[2].find("id")->as_string().starts_with("toolu_"));
 }
 
-TEST(Writers, AnthropicIsToldWhichStopTextItWas) {
+TEST(Writers, AnthropicGetsTheStopText) {
   for (const bool streams : {false, true}) {
     TextJob job = chat_job(streams);
     job.stop = {"x", "end"};
@@ -232,7 +232,7 @@ std::string cut_call(bool streams, bool is_one, Exchange::WriterMaker writer, Di
   return one.body;
 }
 
-TEST(Writers, ACallThatALimitCutsIsNotToldAsAWholeOne) {
+TEST(Writers, ACallThatALimitCutsIsNotReportedAsAWholeOne) {
   for (const bool is_one : {false, true}) {
     SCOPED_TRACE(is_one);
     const auto chat = Json::parse(cut_call(false, is_one, chat_writer, Dialect::kOpenAi));

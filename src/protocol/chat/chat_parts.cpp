@@ -25,8 +25,8 @@ Json call_json(std::string_view id, std::string_view name, Json arguments) {
 }
 
 void add_call(Json::Array& messages, Json call) {
-  const bool goes_on = !messages.empty() && *messages.back().find("role") == Json("assistant");
-  if (!goes_on) messages.push_back(message_json("assistant", ""));
+  const bool continues = !messages.empty() && *messages.back().find("role") == Json("assistant");
+  if (!continues) messages.push_back(message_json("assistant", ""));
   if (Json* calls = messages.back().find("tool_calls")) {
     calls->as_array().push_back(std::move(call));
   } else {

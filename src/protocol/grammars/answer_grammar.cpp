@@ -83,7 +83,7 @@ Answer<Grammar> forced_calls(const Fields& fields, const ToolChoice& choice,
                  "those it can be held: say \"auto\".",
                  quoted(fields.tool_choice));
   }
-  std::vector<HeldFunction> functions;
+  std::vector<ConstrainedFunction> functions;
   for (const size_t place : choice.called) {
     const Json& function = function_of(fields, place);
     TOK_TRY(Grammar own, answer(arguments_grammar(function), place_of_tool(place)));
@@ -108,8 +108,8 @@ bool holds_free_calls(const Fields& fields, const ToolChoice& choice, const Outp
 
 /// The functions that the model may call. A schema that cannot be held is an error of tools that
 /// insist on it, one that is wrong of all; others take any object.
-Answer<std::vector<HeldFunction>> free_functions(const Fields& fields) {
-  std::vector<HeldFunction> functions;
+Answer<std::vector<ConstrainedFunction>> free_functions(const Fields& fields) {
+  std::vector<ConstrainedFunction> functions;
   for (size_t i = 0; i < fields.tools.as_array().size(); ++i) {
     const Json& function = function_of(fields, i);
     Result<Grammar> own = is_strict(function, false) ? Result<Grammar>(Grammar::json_object())
@@ -124,7 +124,7 @@ Answer<std::vector<HeldFunction>> free_functions(const Fields& fields) {
 }
 
 Answer<Grammar> free_calls(const Fields& fields, const OutputFormat& form) {
-  TOK_TRY(const std::vector<HeldFunction> functions, free_functions(fields));
+  TOK_TRY(const std::vector<ConstrainedFunction> functions, free_functions(fields));
   return calls_in_text(form, functions);
 }
 
@@ -138,7 +138,7 @@ bool may_call_instead(const Fields& fields, const ToolChoice& choice, const Outp
 
 /// That text, or calls and nothing else.
 Answer<Grammar> or_calls(const Grammar& text, const Fields& fields, const OutputFormat& form) {
-  TOK_TRY(const std::vector<HeldFunction> functions, free_functions(fields));
+  TOK_TRY(const std::vector<ConstrainedFunction> functions, free_functions(fields));
   const bool is_one = !fields.parallel_tool_calls.value_or(true);
   TOK_TRY(const Grammar calls, demanded_calls(form, functions, is_one));
   const Grammar::Named others[] = {{"text", &text}, {"calls", &calls}};

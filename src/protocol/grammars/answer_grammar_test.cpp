@@ -96,7 +96,7 @@ TEST(AnswerGrammars, ToolsMayBeCalledBeforeTheAnswerThatHasASchema) {
   EXPECT_FALSE(is_whole(*held->grammar, "Hello"));
 }
 
-TEST(AnswerGrammars, ASchemaThatIsWrongIsToldFromOneThatCannotBeHeld) {
+TEST(AnswerGrammars, AWrongSchemaIsDistinguishedFromOneThatCannotBeEnforced) {
   AnswerGrammars grammars;
   const auto wrong =
       grammars.of(with_tool(R"({"type": "object", "minProperties": "two"})"), with_calls(), {});

@@ -11,7 +11,7 @@ namespace tokamak::protocol {
 namespace {
 
 /// The rule `call`: all of a call but the mark that opens it.
-void add_call(const OutputFormat& form, const std::vector<HeldFunction>& functions,
+void add_call(const OutputFormat& form, const std::vector<ConstrainedFunction>& functions,
               GrammarRules& rules) {
   const ToolFamily& family = *form.tools;
   const std::string_view line = family.close.empty() ? "" : "\n";
@@ -46,7 +46,8 @@ std::string mark_in_grammar(const OutputFormat& form, std::string_view mark) {
   return (is_special ? std::string(1, kSpecialMark) : "") + std::string(mark);
 }
 
-Answer<Grammar> demanded_calls(const OutputFormat& form, const std::vector<HeldFunction>& functions,
+Answer<Grammar> demanded_calls(const OutputFormat& form,
+                               const std::vector<ConstrainedFunction>& functions,
                                bool is_one_only) {
   if (form.has_channels) return demanded_channel_call(form, functions);
   const ToolFamily& family = *form.tools;
@@ -66,7 +67,7 @@ Answer<Grammar> demanded_calls(const OutputFormat& form, const std::vector<HeldF
 }
 
 Answer<Grammar> calls_in_text(const OutputFormat& form,
-                              const std::vector<HeldFunction>& functions) {
+                              const std::vector<ConstrainedFunction>& functions) {
   if (form.has_channels) return calls_in_channels(form, functions);
   GrammarRules rules;
   add_call(form, functions, rules);

@@ -50,7 +50,7 @@ TEST(OpenTexts, BeginOtherwise) {
 }
 
 /// f takes {"n": true}, g_2 takes any object.
-std::vector<HeldFunction> functions() {
+std::vector<ConstrainedFunction> functions() {
   auto schema = Grammar::from_json_schema(
       R"({"properties": {"n": {"const": true}}, "required": ["n"], "additionalProperties": false, "type": "object"})");
   return {{"f", *std::move(schema)}, {"g_2", Grammar::json_object()}};
@@ -66,7 +66,7 @@ std::string call(const ToolFamily& family, std::string_view name, std::string_vi
   return family.close.empty() ? json : fmt::format("{}\n{}\n{}", family.open, json, family.close);
 }
 
-TEST(CallGrammar, HoldsAnAnswerToCalls) {
+TEST(CallGrammar, ConstrainsAnAnswerToCalls) {
   for (const ToolFamily& own : tool_families()) {
     if (own.arguments_key.empty()) continue;
     OutputFormat form;
@@ -89,7 +89,7 @@ TEST(CallGrammar, HoldsAnAnswerToCalls) {
   }
 }
 
-TEST(CallGrammar, LetsEverythingElseBeSaid) {
+TEST(CallGrammar, AllowsEverythingElse) {
   OutputFormat form;
   for (const char* name : {"hermes", "llama3"}) {
     form.tools = &family(name);
@@ -100,7 +100,7 @@ TEST(CallGrammar, LetsEverythingElseBeSaid) {
   }
 }
 
-TEST(CallGrammar, HoldsACallThatTheModelBegins) {
+TEST(CallGrammar, ConstrainsACallThatTheModelBegins) {
   OutputFormat form;
   for (const char* name : {"hermes", "llama3"}) {
     form.tools = &family(name);

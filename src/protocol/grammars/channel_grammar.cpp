@@ -37,7 +37,7 @@ void add_root(const OutputFormat& form, std::string_view lead, std::string_view 
 constexpr std::string_view kReasoning = "(channel \"analysis\" message body next)?";
 
 /// The rule `call`.
-void add_call(const std::vector<HeldFunction>& functions, GrammarRules& rules) {
+void add_call(const std::vector<ConstrainedFunction>& functions, GrammarRules& rules) {
   std::string any;
   for (size_t i = 0; i < functions.size(); ++i) {
     const std::string to = literal(" to=functions." + functions[i].name);
@@ -67,7 +67,7 @@ Answer<Grammar> final_message(const OutputFormat& form, const Grammar& answer) {
 }
 
 Answer<Grammar> demanded_channel_call(const OutputFormat& form,
-                                      const std::vector<HeldFunction>& functions) {
+                                      const std::vector<ConstrainedFunction>& functions) {
   GrammarRules rules = rules_of_marks();
   add_call(functions, rules);
   add_root(form, kReasoning, "call", rules);
@@ -75,7 +75,7 @@ Answer<Grammar> demanded_channel_call(const OutputFormat& form,
 }
 
 Answer<Grammar> calls_in_channels(const OutputFormat& form,
-                                  const std::vector<HeldFunction>& functions) {
+                                  const std::vector<ConstrainedFunction>& functions) {
   if (is_in_final(form)) return any_text();
   GrammarRules rules = rules_of_marks();
   add_call(functions, rules);

@@ -12,11 +12,11 @@ constexpr std::string_view kEvents = "text/event-stream";
 }  // namespace
 
 bool Job::step() {
-  const Answer<bool> goes_on = next();
-  if (goes_on && !*goes_on) sink_.end();
-  if (goes_on) return *goes_on;
+  const Answer<bool> continues = next();
+  if (continues && !*continues) sink_.end();
+  if (continues) return *continues;
   const bool is_cancelled = sink_.is_cancelled && sink_.is_cancelled();
-  fail(is_cancelled ? cancelled_by_server() : goes_on.error());
+  fail(is_cancelled ? cancelled_by_server() : continues.error());
   return false;
 }
 

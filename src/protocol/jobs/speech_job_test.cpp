@@ -102,7 +102,7 @@ TEST_F(SpeechJobs, ComeInEvents) {
             std::string::npos);
 }
 
-TEST_F(SpeechJobs, SayWhatIsWrong) {
+TEST_F(SpeechJobs, ReportWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({})", "input"},
       {R"({"input": 5})", "input"},
@@ -152,7 +152,7 @@ TEST_F(SpeechJobs, PauseWhileTheirClientDoesNotKeepUp) {
   EXPECT_EQ(held.bytes, ask(body).bytes);
 }
 
-TEST_F(SpeechJobs, LetOthersInBetweenSentencesWhileTheyAreHeld) {
+TEST_F(SpeechJobs, RunOthersBetweenSentencesWhileTheyArePaused) {
   const std::string two = R"({"input": "Hello. Goodbye.", "response_format": "pcm", "seed": 1})";
   const std::string one = R"({"input": "Hello.", "response_format": "pcm", "seed": 1})";
   Spoken held, other;
@@ -208,7 +208,7 @@ TEST_F(SpeechJobs, HaveVoicesWithNames) {
   EXPECT_EQ(listed.bytes, R"({"voices": ["default", "anna"]})");
 }
 
-TEST_F(SpeechJobs, SayWhatIsWrongWithAVoiceOrCodecBeforeTheyAreAsked) {
+TEST_F(SpeechJobs, ReportWhatIsWrongWithAVoiceOrCodecBeforeTheyAreAsked) {
   const auto error_of = [&](SpeechOptions options) {
     const auto service = make(std::move(options));
     return service ? "" : service.error().message;

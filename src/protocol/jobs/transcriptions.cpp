@@ -94,8 +94,8 @@ class TranscriptionJob final : public Job {
  private:
   Answer<bool> next() override {
     if (transcriber_ == nullptr) TOK_TRY(open());
-    TOK_TRY(const bool goes_on, answer(transcriber_->step()));
-    if (goes_on) return true;
+    TOK_TRY(const bool continues, answer(transcriber_->step()));
+    if (continues) return true;
     TOK_TRY(const Transcript transcript, answer(transcriber_->finish()));
     if (form_.streams) {
       event(Json(Json::Object{{"type", "transcript.text.done"}, {"text", transcript.text}}));

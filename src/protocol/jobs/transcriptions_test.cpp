@@ -177,7 +177,7 @@ TEST(Transcriptions, ComeInEventsToo) {
   EXPECT_EQ(deltas > 0, !last.empty());
 }
 
-TEST(Transcriptions, SayWhatIsWrongWithTheForm) {
+TEST(Transcriptions, ReportWhatIsWrongWithTheForm) {
   const std::string sound = recording();
   const std::pair<Form, const char*> cases[] = {
       {{{"model", "m"}}, "file"},

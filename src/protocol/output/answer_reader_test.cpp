@@ -37,7 +37,7 @@ ChatForm thinking() {
   return chat;
 }
 
-TEST(AnswerReader, TellsReasoningFromTheAnswer) {
+TEST(AnswerReader, SeparatesReasoningFromTheAnswer) {
   const Read whole = read(thinking(), "user: Hello\n", "<think>\nLong ago.\n</think>\n\nA fox.");
   EXPECT_EQ(whole.reasoning, "Long ago.");
   EXPECT_EQ(whole.content, "A fox.");

@@ -46,7 +46,7 @@ class ChannelReader {
   const OutputFormat* form_;
   Body body_ = Body::kNone;
   std::string header_;       // so far, with its marks
-  std::string name_, call_;  // of the call under way, and its text so far
+  std::string name_, call_;  // of the call in flight, and its text so far
   bool has_marks_ = false;   // one has come
   bool has_reasoning_ = false, has_content_ = false, has_text_ = false;  // the body has some
 };

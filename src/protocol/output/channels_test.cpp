@@ -25,8 +25,8 @@ OutputFormat form_of(bool has_tools) {
 
 void join(OutputParts& all, OutputParts parts) {
   for (OutputPart& part : parts) {
-    const bool goes_on = !all.empty() && all.back().kind == part.kind && !part.text.empty();
-    if (goes_on) {
+    const bool continues = !all.empty() && all.back().kind == part.kind && !part.text.empty();
+    if (continues) {
       all.back().text += part.text;
     } else {
       all.push_back(std::move(part));
@@ -152,11 +152,11 @@ Fit fit(const Answer<Grammar>& grammar, std::string_view text) {
 constexpr const char* kThought = "<|channel|>analysis<|message|>Hm < {.<|end|><|start|>assistant";
 constexpr const char* kHeader = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>";
 
-std::vector<HeldFunction> functions() {
+std::vector<ConstrainedFunction> functions() {
   return {{"f", *Grammar::from_json_schema(R"({"const": {"a": 1}})")}};
 }
 
-TEST(ChannelGrammar, HoldsTheBodyOfTheFinalMessage) {
+TEST(ChannelGrammar, ConstrainsTheBodyOfTheFinalMessage) {
   OutputFormat form = form_of(false);
   const auto held = final_message(form, *Grammar::from_json_schema(R"({"const": 42})"));
   const std::string thought = kThought;
@@ -169,7 +169,7 @@ TEST(ChannelGrammar, HoldsTheBodyOfTheFinalMessage) {
   EXPECT_EQ(fit(final_message(form, Grammar::json_object()), "{}"), Fit::kWhole);
 }
 
-TEST(ChannelGrammar, HoldsAnAnswerToACall) {
+TEST(ChannelGrammar, ConstrainsAnAnswerToACall) {
   const auto held = demanded_channel_call(form_of(true), functions());
   const std::string thought = kThought;
   EXPECT_EQ(fit(held, std::string(kHeader) + R"({"a": 1})"), Fit::kWhole);
@@ -180,7 +180,7 @@ TEST(ChannelGrammar, HoldsAnAnswerToACall) {
   EXPECT_EQ(fit(held, thought), Fit::kBeginning);
 }
 
-TEST(ChannelGrammar, HoldsCallsAmongOtherMessages) {
+TEST(ChannelGrammar, ConstrainsCallsAmongOtherMessages) {
   const auto held = calls_in_channels(form_of(true), functions());
   const std::string thought = kThought;
   EXPECT_EQ(fit(held, thought + thought + "<|channel|>final<|message|>Yes."), Fit::kWhole);

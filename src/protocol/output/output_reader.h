@@ -60,7 +60,7 @@ class OutputReader {
   bool has_begun_ = false;    // something but white space is content
   bool skips_space_ = false;  // after reasoning or a call
   bool is_marked_answer_ = false;
-  uint32_t depth_ = 0;  // of the arguments under way
+  uint32_t depth_ = 0;  // of the arguments in flight
   bool is_quoted_ = false, is_escaped_ = false;
 };
 

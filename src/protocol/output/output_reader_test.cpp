@@ -240,7 +240,7 @@ TEST(OutputReader, ArgumentsOfAHeldCallComeAsTheyAreWritten) {
   expect_in_any_pieces(llama, "{\"name\": 1}", {"", "{\"name\": 1}", {}});
 }
 
-TEST(OutputReader, AHeldCallIsToldWhileItComes) {
+TEST(OutputReader, AConstrainedCallIsStreamed) {
   OutputFormat form = form_of("hermes");
   form.holds_calls = true;
   OutputReader reader(form);

@@ -15,7 +15,7 @@ inline Answer<ByteBudget::Lease> lease_of(ByteBudget& decoded, uint64_t bytes) {
   return Refusal(
       ApiError{.status = 503,
                .message = "The images and recordings of other requests take all the memory that "
-                          "they may; come again later.",
+                          "they may; retry later.",
                .param = {},
                .code = "overloaded"});
 }

@@ -1,4 +1,4 @@
-// The fields of requests: one table drives what is read, what is refused, and docs/openai.md.
+// The fields of requests: one table drives what is read and refused, and docs/tables/fields.md.
 #pragma once
 #include <cstdint>
 #include <optional>

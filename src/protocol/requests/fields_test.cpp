@@ -185,10 +185,11 @@ TEST(Fields, TheDocumentHasTheTable) {
     table += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.name, of, expected_of(field),
                          field.fallback, field.meaning);
   }
-  std::ifstream file(TOKAMAK_SOURCE_DIR "/docs/openai.md");
+  std::ifstream file(TOKAMAK_SOURCE_DIR "/docs/tables/fields.md");
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_NE(text.str().find(table), std::string::npos) << "docs/openai.md should have\n" << table;
+  EXPECT_NE(text.str().find(table), std::string::npos) << "docs/tables/fields.md should have\n"
+                                                       << table;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(ReadForm, TakesWhatOthersWrite) {
   EXPECT_TRUE(read_form(kType, "--xYz--"));
 }
 
-TEST(ReadForm, SaysWhatIsWrong) {
+TEST(ReadForm, ReportsWhatIsWrong) {
   EXPECT_EQ(error_of("application/json", "{}"),
             "The body is \"application/json\", expected multipart/form-data, a form with a file.");
   EXPECT_EQ(read_form("", "").error().status, 415);

@@ -88,7 +88,7 @@ std::string_view member_text(std::string_view object, std::string_view name) {
   std::string_view found, key;
   uint32_t depth = 0;
   bool is_key = false;
-  size_t begin = 0;  // of the value under way
+  size_t begin = 0;  // of the value in flight
   for (size_t at = 0; at < object.size();) {
     const char c = object[at];
     if (c == '"') {

@@ -58,7 +58,7 @@ TEST(RequestedModel, IsNoneWhereNothingNamesOne) {
   }
 }
 
-TEST(RequestedModel, SaysWhichNamesThereAre) {
+TEST(RequestedModel, ReportsWhichNamesThereAre) {
   const auto found = requested_model(post("/v1/completions", R"({"model": "c"})"), kModels);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().status, 404);
@@ -73,7 +73,7 @@ TEST(RequestedModel, LeavesWhatOneModelRefusesToItsService) {
   EXPECT_EQ(found->model, std::nullopt);
 }
 
-TEST(RequestedModel, KnowsPathsAndMethods) {
+TEST(RequestedModel, RecognizesPathsAndMethods) {
   EXPECT_EQ(requested_model(post("/v1/none", "{}"), kModels).error().status, 404);
   EXPECT_EQ(requested_model(post("/v1/models", "{}"), kModels).error().allow, "GET");
 }

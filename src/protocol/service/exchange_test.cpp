@@ -29,7 +29,7 @@ TEST(Exchange, ContentIsNullOnlyBesideCalls) {
   EXPECT_EQ(*nothing.choice(0).find("message")->find("content"), Json(""));
 }
 
-TEST(Exchange, ACallBeginsWithItsNameAndGoesOnWithArguments) {
+TEST(Exchange, ACallBeginsWithItsNameAndContinuesWithArguments) {
   Exchange one(chat_job(true));
   one.write(0, kCall);
   one.write(0, kCall);

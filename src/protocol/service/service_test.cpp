@@ -352,7 +352,7 @@ TEST_F(ServiceTest, TenantsShareNoPrompts) {
   EXPECT_EQ(cached("bob"), Json(16));
 }
 
-TEST_F(ServiceTest, AWrongMethodIsToldWhichThereAre) {
+TEST_F(ServiceTest, AWrongMethodGetsThoseThatThereAre) {
   Received received;
   Sink sink = sink_of(received);
   std::string allowed;

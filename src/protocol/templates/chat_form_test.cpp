@@ -49,7 +49,7 @@ TEST(ChatForm, ATemplateWithoutToolsGetsTheGenericForm) {
   EXPECT_NE(other.notice.find("\"hermes\""), std::string::npos);
 }
 
-TEST(ChatForm, ChannelsAreToldByTheTemplateAndTheTokens) {
+TEST(ChatForm, ChannelsAreFoundByTheTemplateAndTheTokens) {
   const ModelFiles files = files_with(
       "{% for m in messages %}<|start|>{{ m.role }}<|channel|>final<|message|>{{ m.content "
       "}}<|end|>"
@@ -97,7 +97,7 @@ Fields conversation() {
   return fields;
 }
 
-TEST(ChatForm, TheGenericFormTellsOfToolsInWords) {
+TEST(ChatForm, TheGenericFormDescribesToolsInWords) {
   ChatForm form = form_of(files_of("chatml.jinja"));
   const Json variables = *chat_prompt_variables(conversation(), form);
   EXPECT_EQ(variables.find("tools"), nullptr);

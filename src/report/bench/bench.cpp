@@ -363,8 +363,8 @@ Result<BenchReport> bench_engine(Engine& engine, const BenchOptions& options, co
 
   std::vector<uint32_t> first, second;
   TOK_TRY(const std::vector<float> once, short_run(engine, first));
-  TOK_TRY(const std::vector<float> again, short_run(engine, second));
-  report.greedy_repeats = first == second && once.size() == again.size();
+  TOK_TRY(const std::vector<float> repeated, short_run(engine, second));
+  report.greedy_repeats = first == second && once.size() == repeated.size();
   report.batches = bench.batches();
   report.logits_finite =
       std::all_of(once.begin(), once.end(), [](float value) { return std::isfinite(value); });

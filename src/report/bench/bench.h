@@ -73,7 +73,7 @@ struct Arrival {
   double before_seconds = 0;  // between two tokens of a sequence before it arrives: the median
   double median_seconds = 0, slow_seconds = 0;  // while it is read; the latter: of 100 the slowest
   double first_token_seconds = 0;               // from its arrival on
-  /// From when another one is given up, with a step of it under way, to its end.
+  /// From when another one is given up, with a step of it in flight, to its end.
   double cancel_seconds = 0;
 };
 

@@ -103,12 +103,12 @@ class Arriving {
   template <typename Condition>
   Result<void> step_until(Condition is_over) {
     for (;;) {
-      TOK_TRY(const bool goes_on, scheduler_.step());
+      TOK_TRY(const bool continues, scheduler_.step());
       if (is_over()) return {};
       if (options_.cancelled && options_.cancelled()) {
         return fail(ErrorCode::kCancelled, "The measurement was cancelled.");
       }
-      if (!goes_on) {
+      if (!continues) {
         return fail(ErrorCode::kUsage,
                     "The sequences ended before a prompt of {} tokens was read beside them; a "
                     "larger context lets them go on.",

@@ -75,7 +75,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
   std::optional<double> start;
   uint64_t before = 0, steps_before = 0;
   bool is_over = false, all_generate = false;
-  for (bool goes_on = true; goes_on;) {
+  for (bool continues = true; continues;) {
     if (begun == test.sequences && !start) {
       all_generate = ended == 0;
       start = clock();
@@ -84,7 +84,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
     }
     const bool is_timed = start && !is_over;
     const double entered = clock();
-    TOK_TRY(goes_on, scheduler->step());
+    TOK_TRY(continues, scheduler->step());
     if (is_timed) {
       run.host_seconds += clock() - entered;
       run.seconds = clock() - *start;
@@ -92,7 +92,7 @@ Result<BatchRun> run_once(Engine& engine, std::span<const uint32_t> ids,
       run.steps = scheduler->stats().steps - steps_before;
       is_over = all_generate && ended > 0;
     }
-    if (goes_on) TOK_TRY(scheduler->wait());
+    if (continues) TOK_TRY(scheduler->wait());
   }
   if (error) return Failure(*error);
   if (options.cancelled && options.cancelled()) {

@@ -57,7 +57,7 @@ bool is_compared(const BenchReport& report, const OpenOptions& open, const Bench
   return !is_itself && options.check.value_or(small);
 }
 
-void tell_comparing(const BenchOptions& options) {
+void announce_comparison(const BenchOptions& options) {
   if (options.progress) options.progress("comparing with the reference: " + options.reference);
 }
 
@@ -81,11 +81,11 @@ Result<void> check_work(BenchReport& report, const OpenOptions& open, const Benc
                         bool has_f16, const std::function<Result<WorkResults>()>& here,
                         const std::function<Result<WorkResults>(BackendKind&)>& there) {
   TOK_TRY(const WorkResults once, here());
-  TOK_TRY(const WorkResults again, here());
-  report.greedy_repeats = once == again;
+  TOK_TRY(const WorkResults repeated, here());
+  report.greedy_repeats = once == repeated;
   report.logits_finite = are_finite(once);
   if (!is_compared(report, open, options)) return {};
-  tell_comparing(options);
+  announce_comparison(options);
   TOK_TRY(const WorkResults expected, there(report.reference));
   report.error = relative_error(once, expected);
   const bool has_matrix =
@@ -197,7 +197,7 @@ Result<BenchReport> bench(const OpenOptions& asked, const BenchOptions& options)
     TOK_TRY(report, bench_engine(*engine, options, clock));
     sign(report, files, open, beginning);
     if (is_compared(report, open, options)) {
-      tell_comparing(options);
+      announce_comparison(options);
       TOK_TRY(compare(*engine, open, options, report));
     }
   }

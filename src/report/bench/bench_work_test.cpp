@@ -54,7 +54,7 @@ TEST(BenchWork, RanksPairs) {
   expect_measured(*report, "3 pairs of 6 tokens", "pairs/s", 3, 18, "");
 }
 
-TEST(BenchWork, HearsSoundInWindows) {
+TEST(BenchWork, ReadsSoundInWindows) {
   // Whisper's window of the recorded model has 4 seconds.
   BenchOptions options = few();
   options.seconds = 6;

@@ -105,7 +105,7 @@ TEST(Comparison, OfEqualRowsIsNothing) {
   EXPECT_TRUE(difference(a, b, 2).has_same_top);
 }
 
-TEST(Comparison, KnowsTokensThatAModelNeverGives) {
+TEST(Comparison, RecognizesTokensThatAModelNeverGives) {
   EXPECT_NEAR(difference({0, -kInfinity, 0}, {0, 0, 0}, 0).divergence, std::log(1.5), kExact);
   EXPECT_EQ(difference({0, 0, 0}, {0, -kInfinity, 0}, 0).divergence, double(kInfinity));
   EXPECT_EQ(difference({0, -kInfinity}, {0, -kInfinity}, 0).divergence, 0);

@@ -61,7 +61,7 @@ class InspectTest : public testing::Test {
   Engine::Compiled compiled_;
 };
 
-TEST_F(InspectTest, SummaryTellsSizesAsTheGraphHasThem) {
+TEST_F(InspectTest, SummaryHasSizesAsTheGraphHasThem) {
   const Json out = json(InspectView::kSummary);
   EXPECT_EQ(*out.find("layers"), Json(6));
   EXPECT_EQ(*out.find("width"), Json(64));
@@ -211,7 +211,7 @@ TEST_F(InspectTest, PlanGroupsTheReasonsForOtherKernels) {
       << *table;
 }
 
-TEST_F(InspectTest, TellsWhatBecomesOfTheModelsWishes) {
+TEST_F(InspectTest, ReportsWhatBecomesOfTheModelsWishes) {
   DeviceInfo device;
   device.backend = BackendKind::kWebGpu;
   files_.description.hints = *Json::parse(

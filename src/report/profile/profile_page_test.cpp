@@ -74,7 +74,7 @@ TEST_F(ProfilePageTest, LaunchesNameTheirWeightsAndLayers) {
   }
 }
 
-TEST_F(ProfilePageTest, SaysWhereItsFiguresComeFrom) {
+TEST_F(ProfilePageTest, ReportsWhereItsFiguresComeFrom) {
   const std::string origin = data().find("origin")->dump();
   for (const char* fact : {"today", "1.2, commit ", "tokamak profile", "gemma3_mm (",
                            "32 tokens, in chunks of 8", "KV cache"}) {

@@ -55,14 +55,14 @@ TEST(DoctorAdvice, ConcludesNothingFromFilesThatASystemDoesNotHave) {
   EXPECT_EQ(advice_of({}, system), "");
 }
 
-TEST(DoctorAdvice, TellsAnOldMesaFromNoDriver) {
+TEST(DoctorAdvice, DistinguishesAnOldMesaFromNoDriver) {
   GraphicsSystem system = good_system();
   EXPECT_TRUE(has(advice_of({}, system), "Mesa 22.3"));
   system.manifests.clear();
   EXPECT_TRUE(has(advice_of({}, system), "No Vulkan driver is installed"));
 }
 
-TEST(DoctorAdvice, SaysWhyAnNvidiaGpuIsNotOffered) {
+TEST(DoctorAdvice, ReportsWhyAnNvidiaGpuIsNotOffered) {
   GraphicsSystem system = good_system();
   system.nvidia_version = "580.95.05";
   system.nvidia_problem = "libX11.so.6: cannot open";
@@ -73,7 +73,7 @@ TEST(DoctorAdvice, SaysWhyAnNvidiaGpuIsNotOffered) {
   EXPECT_EQ(advice_of({gpu("NVIDIA H200")}, system), "");
 }
 
-TEST(DoctorAdvice, SaysThatASoftwareDeviceIsSlow) {
+TEST(DoctorAdvice, ReportsThatASoftwareDeviceIsSlow) {
   EXPECT_TRUE(has(advice_of({gpu("llvmpipe", true)}, good_system()), "Only a software device"));
   GraphicsSystem bare = good_system();
   bare.render_nodes.clear();
@@ -86,7 +86,7 @@ TEST(DoctorAdvice, NamesNodesThatMayNotBeOpened) {
   EXPECT_TRUE(has(advice_of({gpu("Radeon")}, system), "/dev/dri/renderD128"));
 }
 
-TEST(DoctorAdvice, SaysHowToDoWithoutTheKernelsThatFail) {
+TEST(DoctorAdvice, ReportsHowToDoWithoutTheKernelsThatFail) {
   DeviceReport device = gpu("Radeon");
   device.self_test.kernels.push_back({"linear.wgsl.matmul_f16", 3, "element 0 is 1", ""});
   EXPECT_TRUE(has(advice_of({device}, good_system()), "--no-f16"));
@@ -104,7 +104,7 @@ TEST(DoctorAdvice, MentionsMissingF16) {
   EXPECT_TRUE(has(advice_of({device}, good_system()), "no f16"));
 }
 
-TEST(DoctorReport, SaysHowLargeADeviceIsAndHowThatIsKnown) {
+TEST(DoctorReport, ReportsHowLargeADeviceIsAndHowThatIsKnown) {
   DoctorReport report{.devices = {gpu("A")}, .system = good_system()};
   EXPECT_TRUE(
       has(doctor_text(report, false),
@@ -148,7 +148,7 @@ TEST(DoctorReport, NamesWhatOthersSawOfADriver) {
   EXPECT_TRUE(known_faults(gpu("NVIDIA H200").device).empty());
 }
 
-TEST(DoctorReport, SaysWhyCudaIsNotUsedOrWhatCompilesForIt) {
+TEST(DoctorReport, ReportsWhyCudaIsNotUsedOrWhatCompilesForIt) {
   DoctorReport report{.devices = {gpu("A")}, .system = good_system()};
   report.cuda_problem = "libcuda.so.1 is not there.";
   EXPECT_TRUE(has(doctor_text(report, false), "CUDA is not used\n  libcuda.so.1 is not there.\n"));
@@ -172,7 +172,7 @@ DeviceReport cuda_device(uint32_t index, bool is_slice = false) {
   return report;
 }
 
-TEST(DoctorReport, TellsCudaDevicesApart) {
+TEST(DoctorReport, DistinguishesCudaDevices) {
   DoctorReport report{.devices = {cuda_device(0)}, .system = good_system()};
   EXPECT_TRUE(has(doctor_text(report, false), "0000:1B:00.0, GPU-1, 80.00 GiB of memory"));
   EXPECT_TRUE(advice(report).empty());

@@ -18,7 +18,7 @@ const SupportRow* find(const std::vector<SupportRow>& rows, std::string_view par
   return found == rows.end() ? nullptr : &*found;
 }
 
-TEST(Support, SaysWhatRunsAndWhatIsLeftOut) {
+TEST(Support, ReportsWhatRunsAndWhatIsLeftOut) {
   const auto rows = support(read("gemma3_mm"), {}, {});
   ASSERT_NE(find(rows, "architecture"), nullptr);
   EXPECT_TRUE(*find(rows, "architecture")->cpu);

@@ -333,7 +333,7 @@ void Connection::end_call() {
   drop_call(call_->status);
   since_ = now();
   flush();
-  go_on();
+  advance();
 }
 
 void Connection::flush() {
@@ -352,10 +352,10 @@ void Connection::flush() {
   if (unwritten_.capacity() > server_.options.limits.unread_bytes) unwritten_.shrink_to_fit();
   if (call_ && std::exchange(call_->is_held, false)) server_.handler.hold(call_->id, false);
   if (ends_ && !call_) return linger();
-  go_on();
+  advance();
 }
 
-void Connection::go_on() {
+void Connection::advance() {
   if (is_closed_ || ends_) return;
   // A body has made it large, and thousands of connections may be idle.
   if (!call_ && unread_.empty()) std::string().swap(unread_);
@@ -402,7 +402,7 @@ void Connection::give_up() {
   close();
 }
 
-/// A socket that is closed while bytes of the client are under way takes back what was written
+/// A socket that is closed while bytes of the client are in flight takes back what was written
 /// last: the client's end comes first.
 void Connection::linger() {
   if (std::exchange(lingers_, true)) return;

@@ -34,7 +34,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// Ends what has taken too long.
   void check_time();
-  /// Ends after the answer under way, or at once where there is none.
+  /// Ends after the answer in flight, or at once where there is none.
   void finish();
   /// The address of the client, or of its proxy.
   const std::string& remote() const { return remote_; }
@@ -68,7 +68,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void take_requests();
   void schedule_requests();
   /// After an answer, or a part of one, is out.
-  void go_on();
+  void advance();
   /// False where more bytes are needed, or none will count.
   bool take_request();
   bool check_head();
@@ -124,7 +124,7 @@ struct Server::State {
   std::map<CallId, std::weak_ptr<Connection>> calls;
   std::set<std::shared_ptr<Connection>> connections;
   std::map<std::string, uint32_t> by_address;
-  std::map<std::string, uint32_t> by_client;  // requests under way of clients of proxies
+  std::map<std::string, uint32_t> by_client;  // requests in flight of clients of proxies
   std::shared_ptr<ByteBudget> bodies;
   std::array<char, size_t{64} << 10> buffer;  // what is being read, of whatever connection
   uint64_t next_call = 1;

@@ -78,7 +78,7 @@ TEST(RequestReader, ReadsChunks) {
   }
 }
 
-TEST(RequestReader, KnowsTheHeadBeforeTheBody) {
+TEST(RequestReader, RecognizesTheHeadBeforeTheBody) {
   const RequestReader reader =
       read(with_fields("Content-Length: 5\r\nExpect: 100-continue\r\n", "he"));
   EXPECT_EQ(reader.stage(), Stage::kBody);
@@ -134,7 +134,7 @@ TEST(RequestReader, ReadsTheAbsoluteFormOfATarget) {
   }
 }
 
-TEST(RequestReader, KnowsWhetherTheConnectionGoesOn) {
+TEST(RequestReader, RecognizesWhetherTheConnectionContinues) {
   const auto keeps = [](std::string_view line, std::string_view fields) {
     return read(fmt::format("{}\r\n{}{}\r\n", line, kHost, fields)).head().keeps_alive;
   };
@@ -204,7 +204,7 @@ TEST(RequestReader, RefusesWhatIsNotWellFormed) {
   EXPECT_EQ(status_of(std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n", 13)), 400);
 }
 
-TEST(RequestReader, KnowsThePathOfWhatItRefuses) {
+TEST(RequestReader, RecognizesThePathOfWhatItRefuses) {
   const RequestReader reader = read(with_fields("Content-Length: 99999999999\r\n"));
   ASSERT_EQ(reader.stage(), Stage::kRefused);
   EXPECT_EQ(reader.head().path(), "/x");

@@ -23,7 +23,7 @@ class TlsIdentity;
 struct ServerLimits {
   RequestReader::Limits request;
   uint32_t connections = 4096;         // beyond, the one that is idle longest gives way
-  uint32_t connections_of_one = 1024;  // address; of a client of a proxy, requests under way
+  uint32_t connections_of_one = 1024;  // address; of a client of a proxy, requests in flight
   uint64_t all_bodies_bytes = uint64_t{1} << 30;  // of all connections, and of requests that wait
   size_t unread_bytes = size_t{64} << 10;         // of requests that wait for their turn
   /// Bytes of answers that the client does not read: beyond, Handler::hold() is called for a

@@ -185,7 +185,7 @@ TEST_F(ServerTest, BoundsTheBodiesOfAllConnectionsTogether) {
   EXPECT_TRUE(comes([this] { return kept_.size() == 2; }));
 }
 
-TEST_F(ServerTest, LetsAnIdleConnectionGiveWayToANewOne) {
+TEST_F(ServerTest, ClosesAnIdleConnectionForANewOne) {
   start({.limits = {.connections = 3}});
   tcp::socket first = connect(), busy = connect(), second = connect();
   send(busy, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -203,7 +203,7 @@ TEST_F(ServerTest, LetsAnIdleConnectionGiveWayToANewOne) {
   EXPECT_TRUE(rest_of(refused).starts_with("HTTP/1.1 503")) << "all others are busy";
 }
 
-TEST_F(ServerTest, LetsAConnectionThatOnlyBeginsGiveWay) {
+TEST_F(ServerTest, ClosesAConnectionThatOnlyBeginsForANewOne) {
   start({.limits = {.connections = 2}});
   tcp::socket half = connect(), busy = connect();
   send(half, "GET / HTTP/1.1\r\nHost: x\r\n");
@@ -214,7 +214,7 @@ TEST_F(ServerTest, LetsAConnectionThatOnlyBeginsGiveWay) {
   EXPECT_TRUE(read(other, 12).starts_with("HTTP/1.1 200"));
 }
 
-TEST_F(ServerTest, KnowsTheClientsOfAProxyThatIsNamed) {
+TEST_F(ServerTest, RecognizesTheClientsOfAProxyThatIsNamed) {
   start({.proxies = *Proxies::parse({"127.0.0.1"}), .limits = {.connections_of_one = 2}});
   const auto from = [](std::string_view path, std::string_view client) {
     return fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {}\r\n\r\n", path, client);

@@ -65,7 +65,7 @@ TEST(Grammar, TakesClassesOfCharactersOfAnyLength) {
   expect_texts("root ::= \"a\" | []", {"a"}, {"", "b"});
 }
 
-TEST(Grammar, HoldsEveryCharacterToItsRange) {
+TEST(Grammar, ChecksTheRangeOfEveryCharacter) {
   // Around every border of the lengths of UTF-8, against the numbers themselves.
   const Grammar grammar = parsed("root ::= [\\x41-\\u07FE\\u0900-\\uFFFE\\U00010010-\\U0010FFFE]");
   for (const uint32_t border :
@@ -104,7 +104,7 @@ TEST(Grammar, KeepsNoReturnsOfRulesThatEndInThemselves) {
   EXPECT_FALSE(matcher.is_too_wide());
 }
 
-TEST(Grammar, GoesOnWhereMuchWasForgotten) {
+TEST(Grammar, ContinuesWhereMuchWasForgotten) {
   const Grammar grammar = parsed("root ::= \"(\" root* \")\"");
   GrammarMatcher matcher(grammar);
   constexpr int kDepth = 20000;  // places, more than are remembered
@@ -118,7 +118,7 @@ TEST(Grammar, GoesOnWhereMuchWasForgotten) {
     matcher.push(")");
   }
   EXPECT_TRUE(matcher.may_end());
-  EXPECT_FALSE(matcher.may_go_on());
+  EXPECT_FALSE(matcher.may_continue());
 }
 
 TEST(Grammar, LeavesAPlaceOfTooManyWaysAtOnce) {

@@ -189,7 +189,7 @@ bool GrammarMasks::take_plain(uint32_t place, TokenSet& allowed, std::vector<Lea
   return true;
 }
 
-bool GrammarMasks::goes_on(std::string_view bytes, Position after) {
+bool GrammarMasks::continues(std::string_view bytes, Position after) {
   for (const TokenTrie* trie : {&vocabulary_->others(), &vocabulary_->plain()}) {
     const auto node = trie->find(bytes);
     if (node && any_below(*trie, *node, after)) return true;

@@ -35,7 +35,7 @@ class GrammarMasks {
   const TokenSet* known_after(GrammarPlaces::Position position, bool begins);
   /// Whether some token begins with these bytes, has more, and may follow with those where a text
   /// stands that has the bytes already.
-  bool goes_on(std::string_view bytes, GrammarPlaces::Position after);
+  bool continues(std::string_view bytes, GrammarPlaces::Position after);
   /// Starts with empty tables where the old ones are full. What still uses those must move.
   void renew_if_full();
 

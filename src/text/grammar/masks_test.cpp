@@ -56,13 +56,13 @@ void expect_exact_ends(GrammarMasks& masks, const GrammarMatcher& matcher, Gramm
   ASSERT_TRUE(alone.allows(run)) << text << run;
   for (size_t size = 1; size <= std::min<size_t>(text.size(), 3); ++size) {
     const std::string_view end = text.substr(text.size() - size);
-    bool goes_on = false;
+    bool continues = false;
     for (uint32_t id = 0; id < tokenizer().vocab_size(); ++id) {
       const std::string bytes = tokenizer().bytes(id);
-      goes_on = goes_on || (!tokenizer().is_special(id) && bytes.size() > size &&
-                            bytes.starts_with(end) && alone.allows(bytes.substr(size)));
+      continues = continues || (!tokenizer().is_special(id) && bytes.size() > size &&
+                                bytes.starts_with(end) && alone.allows(bytes.substr(size)));
     }
-    ASSERT_EQ(masks.goes_on(end, matcher.here()), goes_on) << text;
+    ASSERT_EQ(masks.continues(end, matcher.here()), continues) << text;
   }
 }
 

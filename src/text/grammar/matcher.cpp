@@ -58,7 +58,7 @@ bool GrammarMatcher::may_end() const {
   return settled_.stack == GrammarPlaces::kNone && places_->place(settled_.place).leaves;
 }
 
-bool GrammarMatcher::may_go_on() const {
+bool GrammarMatcher::may_continue() const {
   return !places_->place(settled_.place).threads.empty();
 }
 

@@ -25,7 +25,7 @@ class GrammarMatcher {
   /// Whether the text is one of the grammar as it is.
   bool may_end() const;
   /// Whether something may follow.
-  bool may_go_on() const;
+  bool may_continue() const;
   /// The bytes that must follow, at most that many: up to where there is a choice, or the text may
   /// end.
   std::string forced(size_t most) const;

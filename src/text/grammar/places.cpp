@@ -43,7 +43,7 @@ GrammarPlaces::Position GrammarPlaces::below(uint32_t stack) {
   const Open top = stacks_[stack];
   if (top.room == 0) return enter(top.state, top.below);
   std::vector<Thread> threads;
-  go_on_with(top, threads);
+  continue_with(top, threads);
   const Position made = place_of(threads);
   return {made.place, on_top(made.stack, top.below)};
 }
@@ -118,14 +118,14 @@ GrammarPlaces::Position GrammarPlaces::resolved(uint32_t place, const Open& top)
   for (const Thread& thread : places_[place].threads) {
     threads.push_back({thread.state, on_top(thread.stack, own)});
   }
-  go_on_with(top, threads);
+  continue_with(top, threads);
   const Position made = place_of(threads);
   resolved_.emplace(std::move(key), made);
   return made;
 }
 
 /// Goes on after the end of what `top` has called.
-void GrammarPlaces::go_on_with(const Open& top, std::vector<Thread>& threads) {
+void GrammarPlaces::continue_with(const Open& top, std::vector<Thread>& threads) {
   if (top.room == 0) {
     threads.push_back({top.state, kNone});
     return;
@@ -196,7 +196,7 @@ GrammarPlaces::Position GrammarPlaces::place_of(const std::vector<Thread>& begin
         {
           const Open top = stacks_[thread.stack];
           std::vector<Thread> next;
-          go_on_with(top, next);
+          continue_with(top, next);
           for (const Thread& one : next) add({one.state, on_top(one.stack, top.below)});
         }
         break;

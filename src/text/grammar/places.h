@@ -30,7 +30,7 @@ class GrammarPlaces {
   static constexpr uint32_t kEndless = UINT32_MAX;
 
   /// A return that is open and those below it; where room > 0, a repetition that the state is and
-  /// that needs `need` rounds and has room for `room`, the one under way included.
+  /// that needs `need` rounds and has room for `room`, the one in flight included.
   struct Open {
     uint32_t state = 0, need = 0, room = 0, below = kNone;
     bool operator==(const Open&) const = default;
@@ -101,7 +101,7 @@ class GrammarPlaces {
 
   uint32_t find_next(uint32_t place, uint8_t byte);
   Position resolved(uint32_t place, const Open& top);
-  void go_on_with(const Open& top, std::vector<Thread>& threads);
+  void continue_with(const Open& top, std::vector<Thread>& threads);
   uint32_t on_top(uint32_t entries, uint32_t stack);
   uint32_t common_stack(const std::vector<Thread>& threads);
   uint32_t without(uint32_t stack, uint32_t base);

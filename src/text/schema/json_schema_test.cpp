@@ -32,13 +32,13 @@ TEST(JsonSchema, TakesAnyJsonWhereNothingIsAsked) {
   expect_error("false", "#: No value satisfies this schema.");
 }
 
-TEST(JsonSchema, HoldsTypesAndValues) {
+TEST(JsonSchema, ConstrainsTypesAndValues) {
   expect_texts(R"({"type": ["integer", "null"]})", {"-12", "null", "0"}, {"1.5", "\"a\"", "1e2"});
   expect_texts(R"({"enum": [1, "a\"b", [2, {"x": null}]]})",
                {"1", "1.0", R"("a\"b")", R"([2, {"x": null}])"}, {"2", "[2]", "\"a\""});
 }
 
-TEST(JsonSchema, HoldsObjects) {
+TEST(JsonSchema, ConstrainsObjects) {
   constexpr std::string_view kSchema =
       R"({"type": "object", "properties": {"a": {"type": "integer"},
       "b": {"type": "string"}}, "required": ["b"], "additionalProperties": {"type": "null"}})";
@@ -52,7 +52,7 @@ TEST(JsonSchema, HoldsObjects) {
                {"{}", R"({"n": 1, "nab": 2})"}, {R"({"n": "x"})", R"({"nabc": 1})", R"({"x": 1})"});
 }
 
-TEST(JsonSchema, HoldsArrays) {
+TEST(JsonSchema, ConstrainsArrays) {
   expect_texts(R"({"type": "array", "prefixItems": [{"type": "null"}], "items": {"type": "boolean"},
                    "minItems": 1, "maxItems": 3})",
                {"[null]", "[null, true, false]"}, {"[]", "[true]", "[null, true, true, true]"});
@@ -63,7 +63,7 @@ TEST(JsonSchema, HoldsArrays) {
                {"[]", R"([2, "x", 1])"}, {"[1, 1]", "[3]"});
 }
 
-TEST(JsonSchema, HoldsNumbersByTheirDigits) {
+TEST(JsonSchema, ConstrainsNumbersByTheirDigits) {
   expect_texts(R"({"type": "integer", "minimum": -12, "exclusiveMaximum": 105})",
                {"-12", "-9", "0", "99", "104"}, {"-13", "105", "999", "-0", "1.5"});
   expect_texts(R"({"type": "number", "exclusiveMinimum": -0.25, "maximum": 2.5})",
@@ -76,7 +76,7 @@ TEST(JsonSchema, HoldsNumbersByTheirDigits) {
                {"4", "5"}, {"3", "6"});
 }
 
-TEST(JsonSchema, HoldsStringsByTheirValues) {
+TEST(JsonSchema, ConstrainsStringsByTheirValues) {
   expect_texts(R"({"type": "string", "minLength": 2, "maxLength": 3})",
                {"\"ab\"", "\"\u00e9\u00e9\"", R"("\n\"\\")"}, {"\"a\"", "\"abcd\"", "\"ab"});
   expect_texts(R"({"type": "string", "pattern": "b$", "maxLength": 3})", {"\"aab\"", "\"b\""},

@@ -112,7 +112,7 @@ Result<Range> clamp(const Value& start, const Value& stop, const Value& step, in
   return range;
 }
 
-bool goes_on(const Range& range, int64_t at) {
+bool continues(const Range& range, int64_t at) {
   return range.step > 0 ? at < range.stop : at > range.stop;
 }
 
@@ -172,7 +172,7 @@ Result<Value> get_slice(Runtime& runtime, const Value& object, const Value& star
       at = end;
     }
     std::string text;
-    for (int64_t at = range.start; goes_on(range, at); at += range.step) {
+    for (int64_t at = range.start; continues(range, at); at += range.step) {
       text += characters[size_t(at)];
     }
     return runtime.text(std::move(text));
@@ -184,7 +184,7 @@ Result<Value> get_slice(Runtime& runtime, const Value& object, const Value& star
   TOK_TRY(const Range range, clamp(start, stop, step, int64_t(all.items.size())));
   TOK_TRY(runtime.check_room(all.items.size() * sizeof(Value)));
   std::vector<Value> items;
-  for (int64_t at = range.start; goes_on(range, at); at += range.step) {
+  for (int64_t at = range.start; continues(range, at); at += range.step) {
     items.push_back(all.items[size_t(at)]);
   }
   const bool is_group = all.form == Sequence::Form::kGroup;

@@ -163,7 +163,7 @@ TEST(ChatTemplateSource, PrefersTheSideFileAndAddsNamedTemplates) {
   EXPECT_EQ(chosen(read_chat_templates({}, "FILE"), false), "FILE");
 }
 
-TEST(ChatTemplateSource, SaysWhatIsThereInsteadOfADefault) {
+TEST(ChatTemplateSource, ReportsWhatIsThereInsteadOfADefault) {
   EXPECT_EQ(chosen(read_chat_templates({.config = "{}"}, std::nullopt), false),
             "error: The model has no chat template.");
   const auto source = read_chat_templates(

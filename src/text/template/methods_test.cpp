@@ -95,7 +95,7 @@ TEST(JinjaMethods, Ask) {
   EXPECT_EQ(value_of("f.is_integer()"), "False");
 }
 
-TEST(JinjaMethods, TellNumbersApart) {
+TEST(JinjaMethods, DistinguishNumbers) {
   EXPECT_EQ(value_of("['²'.isdigit(), '①'.isdigit(), '½'.isdigit(), 'Ⅷ'.isdigit(), '٣'.isdigit()]"),
             "[True, True, False, False, True]");
   EXPECT_EQ(value_of("['²'.isdecimal(), '٣'.isdecimal(), '½'.isnumeric(), 'Ⅷ'.isnumeric()]"),

@@ -4,7 +4,7 @@
 namespace tokamak::jinja {
 namespace {
 
-TEST(JinjaTests, TellKinds) {
+TEST(JinjaTests, DistinguishKinds) {
   EXPECT_EQ(value_of("n is number"), "True");
   EXPECT_EQ(value_of("true is number"), "True");
   EXPECT_EQ(value_of("n is integer"), "True");

@@ -164,7 +164,7 @@ TEST(GgufGpt2, TakesBosAndTheUseOfMergesFromThePreTokenizer) {
   EXPECT_EQ(spelled(vocab, "aab"), "aab");
 }
 
-TEST(GgufGpt2, KnowsEveryPreTokenizerItNames) {
+TEST(GgufGpt2, RecognizesEveryPreTokenizerItNames) {
   GgufVocab vocab = gpt2();
   vocab.add_bos = false;
   vocab.pre = "no-such";
@@ -262,7 +262,7 @@ TEST(GgufBert, TakesTheLongestPieces) {
   EXPECT_EQ(spelled(vocab, "Un"), "[CLS]|[UNK]|[SEP]");
 }
 
-TEST(GgufLlama, LetsTheTokensOfPhi3TakeTheBlanksAfterThem) {
+TEST(GgufLlama, StripsTheBlanksAfterTokensOfPhi3) {
   GgufVocab vocab = llama();
   const std::string kept = "<s>|<tool>|\u2581|\u2581|<unk>|a|<s>|\u2581|\u2581a";
   EXPECT_EQ(spelled(vocab, "<tool> \na<s> a"), kept);
@@ -276,7 +276,7 @@ TEST(GgufLlama, LetsTheTokensOfPhi3TakeTheBlanksAfterThem) {
   EXPECT_EQ(spelled(vocab, "<tool> \na<s> a"), kept);
 }
 
-TEST(GgufGpt2, LetsAMaskTakeTheBlanksBeforeIt) {
+TEST(GgufGpt2, StripsTheBlanksBeforeAMask) {
   GgufVocab vocab = gpt2();
   vocab.tokens[8] = "<mask>";
   vocab.add_bos = false;
@@ -359,7 +359,7 @@ TEST(GgufVocab, RefusesMissingIdsThatAreNeeded) {
   EXPECT_EQ(spelled(vocab, ""), expected);
 }
 
-TEST(GgufVocab, GoesOnWithoutIdsOutsideTheVocabulary) {
+TEST(GgufVocab, ContinuesWithoutIdsOutsideTheVocabulary) {
   GgufVocab vocab = llama();
   const std::string usual = spelled(vocab, "ab");
   vocab.pad = 32000;

@@ -26,7 +26,7 @@ TEST(Normalizer, RunsASequenceInOrder) {
   EXPECT_EQ(normalized(json, ""), "");  // nothing is put before an empty text
 }
 
-TEST(Normalizer, KnowsTheUnicodeForms) {
+TEST(Normalizer, RecognizesTheUnicodeForms) {
   EXPECT_EQ(normalized(R"({"type": "NFC"})", "e\u0301"), "\u00e9");
   EXPECT_EQ(normalized(R"({"type": "NFD"})", "\u00e9"), "e\u0301");
   EXPECT_EQ(normalized(R"({"type": "NFKC"})", "\u2460"), "1");

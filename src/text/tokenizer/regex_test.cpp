@@ -12,7 +12,7 @@ TEST(Regex, FindsAllMatchesFromLeftToRight) {
   EXPECT_EQ(matches_of("x", "abc"), "");
 }
 
-TEST(Regex, KnowsUnicodeProperties) {
+TEST(Regex, RecognizesUnicodeProperties) {
   EXPECT_EQ(matches_of("\\p{L}+", "na\u00efve \u65e5\u672c 12"), "na\u00efve|\u65e5\u672c");
   EXPECT_EQ(matches_of("\\p{N}", "1\u0663\u00b2"), "1|\u0663|\u00b2");
   EXPECT_EQ(matches_of("\\d+", "1\u0663\u00b2"), "1\u0663");

@@ -34,7 +34,7 @@ struct FlagRow {
   Ids ids;  // of "a"
 };
 
-TEST(TokenizerConfig, SaysWhichTokensSurroundAText) {
+TEST(TokenizerConfig, ReportsWhichTokensSurroundAText) {
   const FlagRow rows[] = {
       {"", {0, 4}},
       {R"(, "tokenizer_class": "LlamaTokenizer")", {0, 4}},
@@ -70,14 +70,14 @@ TEST(TokenizerConfig, RefusesWrongFlags) {
       "tokenizer.json: \"add_bos_token\" is true, but its token \"<x>\" is not in the vocabulary.");
 }
 
-TEST(TokenizerConfig, LetsTheConfigSplitSpecialTokens) {
+TEST(TokenizerConfig, SplitsSpecialTokensWhereTheConfigDoes) {
   const auto tokenizer = open(R"(, "split_special_tokens": true)");
   ASSERT_TRUE(tokenizer);
   EXPECT_EQ(tokenizer->encode("<s>a", {.add_special = false}), Ids{0});
   EXPECT_EQ(tokenizer->encode("<s>a", {.add_special = false, .parse_special = true}), (Ids{3, 0}));
 }
 
-TEST(TokenizerConfig, KnowsEverySpecialTokenByItsName) {
+TEST(TokenizerConfig, RecognizesEverySpecialTokenByItsName) {
   const auto tokenizer = open(R"(, "extra_special_tokens": {"image_token": "<t>"})");
   ASSERT_TRUE(tokenizer);
   EXPECT_TRUE(tokenizer->is_special(5));

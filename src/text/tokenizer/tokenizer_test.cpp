@@ -63,7 +63,7 @@ TEST(Tokenizer, AcceptsIdsWithHoles) {
   EXPECT_EQ(tokenizer->token(0), std::nullopt);
 }
 
-TEST(Tokenizer, KnowsSpecialTokensAndRoles) {
+TEST(Tokenizer, RecognizesSpecialTokensAndRoles) {
   const auto tokenizer = Tokenizer::from_json(
       file_with(R"(, "added_tokens": [{"id": 3, "content": "<s>", "special": true},
                                       {"id": 4, "content": "<t>", "special": false}])"),
@@ -219,7 +219,7 @@ TEST(Tokenizer, OnlyTheStartOfTheTextIsTheFirstWord) {
   EXPECT_EQ(tokenizer->encode("<norm>a"), (Ids{4, 0}));
 }
 
-TEST(StreamDecoder, HoldsBackACutCharacter) {
+TEST(StreamDecoder, WithholdsACutCharacter) {
   const auto tokenizer = Tokenizer::from_json(file_with(
       R"(, "decoder": {"type": "ByteLevel"})", "\"a\": 0, \"\u00c3\": 1, \"\u00a9\": 2", ""));
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
@@ -337,7 +337,7 @@ TEST(Tokenizer, ASpecialTokenWithAPlainPlaceInItIsText) {
       << "what is not special is as always";
 }
 
-TEST(Tokenizer, KnowsWhereATextSpellsSpecialTokens) {
+TEST(Tokenizer, RecognizesWhereATextSpellsSpecialTokens) {
   const auto tokenizer = Tokenizer::from_json(file_with(R"(, "normalizer": {"type": "Lowercase"},
           "added_tokens": [{"id": 7, "content": "aba", "special": true, "normalized": false},
                            {"id": 9, "content": "bbb", "special": true, "normalized": true}])"));

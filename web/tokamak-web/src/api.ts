@@ -123,6 +123,8 @@ export type Message = {
 
 export interface GenerateOptions {
   maxTokens?: number;
+  /** No end token comes before these. */
+  minTokens?: number;
   temperature?: number;
   topK?: number;
   topP?: number;
@@ -136,12 +138,18 @@ export interface GenerateOptions {
   logitBias?: Record<number, number>;
   seed?: number;
   stop?: string[];
+  /** Tokens that end the text; those of the model unless given, `[]`: none. */
+  endIds?: number[];
   grammar?: string;
   jsonSchema?: object;
   regex?: string;
+  /** The text is one of these. */
+  choices?: string[];
   /** Alternatives that are told for each token. */
   logprobs?: number;
   priority?: number;
+  /** The text after the gap that is filled. */
+  suffix?: string;
   /** Images for which a prompt has places, in their order; in a chat they are parts of messages. */
   images?: (Blob | ImageBitmap)[];
   tools?: object[];

@@ -38,7 +38,7 @@ import { openExchange } from "./exchange.ts";
 import type { DocumentMemory, Hit, QuoteOptions, Recalled } from "./memory_api.ts";
 import type { Call, Ending } from "./protocol.ts";
 import { ReplayedText } from "./replay.ts";
-import { RunUnderWay } from "./run.ts";
+import { ActiveRun } from "./run.ts";
 import { samplesOf } from "./sound.ts";
 import { Store } from "./store.ts";
 import { type Ask, WorkerMemory } from "./worker_memory.ts";
@@ -90,11 +90,11 @@ export class WorkerEngine implements Engine {
     };
   }
 
-  generate(prompt: string | number[], options: GenerateOptions = {}): RunUnderWay {
+  generate(prompt: string | number[], options: GenerateOptions = {}): ActiveRun {
     return this.#start(typeof prompt === "string" ? { prompt } : { ids: prompt }, options);
   }
 
-  chat(messages: Message[], options: GenerateOptions = {}): RunUnderWay {
+  chat(messages: Message[], options: GenerateOptions = {}): ActiveRun {
     return this.#start({ messages }, options);
   }
 
@@ -211,13 +211,13 @@ export class WorkerEngine implements Engine {
     this.#connection.end(new TokamakError("cancelled", "The engine is closed."));
   }
 
-  #start(given: object, options: GenerateOptions): RunUnderWay {
+  #start(given: object, options: GenerateOptions): ActiveRun {
     const { signal, templateVariables: variables, ...rest } = options;
     // Chosen here, so that a text that has to be computed again is the same one.
     const values = { seed: randomSeed(), ...rest, ...given, ...(variables && { variables }) };
     const whole = new ReplayedText();
     const survived = this.#attempt();
-    const run = new RunUnderWay((piece) => {
+    const run = new ActiveRun((piece) => {
       const { result, cancel } = this.#connection.send(
         { kind: "generate", values },
         (part) => {

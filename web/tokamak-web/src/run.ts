@@ -3,7 +3,7 @@ import type { Generation, Piece, Run } from "./api.ts";
 import { Queue } from "./queue.ts";
 
 /** A run that calls the `piece` of `start` for each piece; the promise it returns is the result's. */
-export class RunUnderWay implements Run {
+export class ActiveRun implements Run {
   readonly result: Promise<Generation>;
   readonly #cancel: () => void;
   readonly #pieces = new Queue<Piece>();

@@ -25,7 +25,7 @@ class Written {
   }
 }
 
-class TalkUnderWay implements Talk {
+class ActiveTalk implements Talk {
   readonly messages: Message[];
   readonly #options: TalkOptions;
   readonly #loop: TalkLoop;
@@ -265,5 +265,5 @@ export async function talk(options: TalkOptions): Promise<Talk> {
     ...(pause !== undefined && { pause }),
     ...(mayInterrupt !== undefined && { interruptions: mayInterrupt }),
   });
-  return new TalkUnderWay(options, loop);
+  return new ActiveTalk(options, loop);
 }

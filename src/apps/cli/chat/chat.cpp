@@ -82,7 +82,7 @@ class Chat {
   /// The image of a file, encoded.
   Result<AttachedImage> attach(const std::string& path);
   Result<Generation> generate();
-  void say_why_it_ended(const Generation& result) const;
+  void print_end_reason(const Generation& result) const;
   Result<void> explain(const Error& error) const;
   std::string room_hint() const;
   std::string stats() const;
@@ -114,7 +114,7 @@ Result<void> Chat::talk(const std::string& name) {
                      quantization_name(engine_.files(), engine_.compiled()), context_,
                      engine_.device().name));
   }
-  bool has_said_how_to_leave = false;
+  bool has_shown_exit_hint = false;
   for (;;) {
     const Typed typed = read_message(*reader);
     if (typed.kind == Typed::Kind::kEnd) break;
@@ -122,7 +122,7 @@ Result<void> Chat::talk(const std::string& name) {
     if (typed.kind == Typed::Kind::kInterrupt) {
       if (!is_at_terminal_) return Failure(Error{ErrorCode::kCancelled, ""});
       InteractiveTerminal::clear_interrupt();
-      if (typed.text.empty() && !std::exchange(has_said_how_to_leave, true)) {
+      if (typed.text.empty() && !std::exchange(has_shown_exit_hint, true)) {
         note("Ctrl-D or /bye to leave.\n");
       }
       continue;
@@ -134,8 +134,8 @@ Result<void> Chat::talk(const std::string& name) {
     }
     reader->remember(typed.text);
     if (is_at_terminal_) append_to_history(history, typed.text);
-    TOK_TRY(const bool goes_on, take(typed.text));
-    if (!goes_on) return commands_;
+    TOK_TRY(const bool continues, take(typed.text));
+    if (!continues) return commands_;
   }
   if (is_at_terminal_) note("\n");
   return commands_;
@@ -319,14 +319,14 @@ Result<void> Chat::answer(Question question) {
   if (!result) return explain(result.error());
   const bool is_cancelled = result->finish == FinishReason::kCancelled;
   if (!result->text.empty() || !is_cancelled) conversation_.answer(result->text, thoughts_);
-  say_why_it_ended(*result);
+  print_end_reason(*result);
   last_ = *std::move(result);
   if (flags_.stats) note(stats());
   if (is_cancelled && !is_at_terminal_) return Failure(Error{ErrorCode::kCancelled, ""});
   return {};
 }
 
-void Chat::say_why_it_ended(const Generation& result) const {
+void Chat::print_end_reason(const Generation& result) const {
   if (result.finish == FinishReason::kContextFull) {
     note(fmt::format("[The context of {} tokens is full. {}]\n", context_, room_hint()));
   }

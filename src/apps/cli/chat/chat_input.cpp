@@ -92,8 +92,8 @@ Typed read_message(LineReader& reader) {
   std::string& text = typed.text;
   const bool quoted = text.starts_with(kQuotes);
   if (quoted) text.erase(0, kQuotes.size());
-  const auto goes_on = [&] { return quoted ? !text.ends_with(kQuotes) : text.ends_with('\\'); };
-  while (goes_on()) {
+  const auto continues = [&] { return quoted ? !text.ends_with(kQuotes) : text.ends_with('\\'); };
+  while (continues()) {
     if (!quoted) text.pop_back();
     const Typed more = reader.read_line("... ");
     if (more.kind == Typed::Kind::kEnd) return typed;

@@ -34,7 +34,7 @@ std::string shown_by(const Work& work) {
   return shown;
 }
 
-TEST(Waiting, SaysNothingOfAShortWait) {
+TEST(Waiting, ReportsNothingOfAShortWait) {
   EXPECT_EQ(shown_by([] { const Waiting waiting("working"); }), "");
 }
 

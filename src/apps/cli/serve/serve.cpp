@@ -111,7 +111,7 @@ Result<std::unique_ptr<serve::Server>> listen(ServeFlags& flags) {
 
 void stop(serve::Gateway& gateway) {
   if (gateway.is_draining()) std::_Exit(exit_code(ErrorCode::kCancelled));
-  note("Stopping when the requests under way have ended; once more stops at once.\n");
+  note("Stopping when the requests in flight have ended; once more stops at once.\n");
   notify_systemd("STOPPING=1");
   gateway.drain();
 }
@@ -187,7 +187,7 @@ void add_network_options(App& command, ServeFlags& flags) {
       ->check(in_range(0, 65535));
   command
       .add_option("--drain", flags.gateway.drain_seconds,
-                  "seconds that requests under way have to end when the server is told to stop")
+                  "seconds that requests in flight have to end when the server is told to stop")
       ->capture_default_str()
       ->check(in_range(0.0, 86400.0));
   command
@@ -253,7 +253,7 @@ void add_access_options(App& command, ServeFlags& flags) {
       ->group(kGroup);
   command
       .add_option("--max-key-requests", flags.gateway.requests_of_key,
-                  "requests of one key that may be under way at once, waiting ones among them; "
+                  "requests of one key that may be in flight at once, waiting ones among them; "
                   "default: no limit of its own")
       ->check(in_range(1, 1 << 20))
       ->group(kGroup);

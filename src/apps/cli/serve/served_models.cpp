@@ -275,8 +275,8 @@ void add_pool_options(App& command, PoolFlags& flags) {
       ->check(in_range(1, int(kMaxSequences)));
   command
       .add_option("--max-queue", flags.max_queue,
-                  "requests of a model that wait for one of those to end; more are told to come "
-                  "again")
+                  "requests of a model that wait for one of those to end; more are answered "
+                  "429")
       ->capture_default_str()
       ->check(in_range(0, 1 << 20));
   command

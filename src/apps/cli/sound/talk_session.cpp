@@ -85,7 +85,7 @@ Result<void> TalkSession::answer() {
   while (loop_.task() == Task::kAnswer && !interrupted()) {
     TOK_TRY(write_more());
     if (has_more) {
-      TOK_TRY(has_more, say_more());
+      TOK_TRY(has_more, speak_next());
     }
     if (loop_.task() == Task::kAnswer) TOK_TRY(pass_time(!has_more));
   }
@@ -111,7 +111,7 @@ Result<void> TalkSession::write_more() {
   return {};
 }
 
-Result<bool> TalkSession::say_more() {
+Result<bool> TalkSession::speak_next() {
   Narrator& mouth = parts_.mouth;
   mouth.add(std::exchange(writing_.unsaid, {}));
   const bool is_all = writing_.result.has_value();

@@ -59,7 +59,7 @@ class TalkSession {
   Result<ThinkingPrompt> fitting_prompt();
   Result<void> write_more();
   /// More of the answer's sound; false where that was all.
-  Result<bool> say_more();
+  Result<bool> speak_next();
   Result<void> end_answer(RequestId id);
 
   TalkParts parts_;

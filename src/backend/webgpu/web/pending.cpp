@@ -50,7 +50,7 @@ void run(Future future) {
 }
 
 /// One event of the device; false when there is none.
-bool tell_event(Object number) {
+bool deliver_event(Object number) {
   const auto found = watched().find(number);
   if (found == watched().end()) return false;
   std::string message(kMessageBytes, '\0');
@@ -91,7 +91,7 @@ void run_finished() {
   std::vector<Object> devices;
   for (const auto& [device, callbacks] : watched()) devices.push_back(device);
   for (const Object device : devices) {
-    while (tell_event(device)) {
+    while (deliver_event(device)) {
     }
   }
 }

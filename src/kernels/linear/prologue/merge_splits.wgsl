@@ -1,5 +1,5 @@
 // The whole attention of SPLITS parts: sums whose weights count from different bases. The first PREFETCHED
-// splits are loaded early, the others in fours, whose loads are under way together; how many fours
+// splits are loaded early, the others in fours, whose loads are in flight together; how many fours
 // there are is no constant, or compilers would write all of them out.
 const HEAD_VECTORS = IN / HEADS / 4u;
 // From here on, for each split and head its base and its total.
