@@ -116,7 +116,7 @@ void add_row_cases(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 void add_experts(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
 /// Cases in which rows have experts of their own, as in steps of a few of them.
 void add_many_experts(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
-/// Cases of ids and masks, of what reads and chooses tokens.
+/// Cases of what passes make for steps of one token.
 void add_token_cases(std::vector<SelfTestCase>& all);
 /// Cases of what has a state.
 void add_recurrent(std::vector<SelfTestCase>& all, const SelfTestSteps& steps);
