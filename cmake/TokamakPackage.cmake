@@ -1,4 +1,4 @@
-# Installation and the exported package: find_package(tokamak 0.1 CONFIG REQUIRED), tokamak::tokamak.
+# Installation and the exported package: find_package(tokamak 0.2 CONFIG REQUIRED), tokamak::tokamak.
 include(CMakePackageConfigHelpers)
 
 # The target that programs link, installed or as a subproject; its header is <tokamak/tokamak.h>.

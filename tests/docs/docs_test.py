@@ -145,6 +145,9 @@ class Documents(unittest.TestCase):
         self.assertIn(f"libtokamak.so.{version}", read("tests/node/package.test.mjs"))
         self.assertEqual(set(re.findall(r"tokamak\D*[-_](\d+\.\d+\.\d+)", read("docs/install.md"))),
                          {version})
+        for example in ROOT.glob("examples/*/CMakeLists.txt"):
+            for found in re.findall(r"find_package\(tokamak ([\d.]+)", example.read_text(encoding="utf-8")):
+                self.assertEqual(found, version.rpartition(".")[0], example)
         packages = ["node", "web/tokamak-web", "web/site"]
         packages += [p.parent.relative_to(ROOT) for p in ROOT.glob("examples/web/*/package.json")]
         for name in packages:
