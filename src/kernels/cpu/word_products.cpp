@@ -226,14 +226,19 @@ void few_rows(const PanelTask& task) {
   for (size_t m = 0; m < kRows; ++m) task.store(m, out + m * kPanelRows);
 }
 
+/// Whether kinds of scales and two rows have kernels of their own: in a browser's module, which is
+/// to be small, they took 70 kB of 1,220.
+constexpr bool kHasManyKernels = !HWY_ARCH_WASM;
+
 template <int kLow, int kHigh, bool kLevels, bool kHalves, size_t kRows>
 void few_rows(const PanelTask& task) {
-  const Scales scales = scales_of(*task.layout);
-  if constexpr (!kLevels && kLow >= 4 && kHalves) {
+  [[maybe_unused]] const Scales scales = scales_of(*task.layout);
+  constexpr bool kHasOwn = kHasManyKernels && !kLevels && kLow >= 4;
+  if constexpr (kHasOwn && kHalves) {
     if (scales == Scales::kBytes) {
       return few_rows<kLow, kHigh, false, true, kRows, Scales::kBytes>(task);
     }
-  } else if constexpr (!kLevels && kLow >= 4) {
+  } else if constexpr (kHasOwn) {
     if (scales == Scales::kHalf) {
       return few_rows<kLow, kHigh, false, false, kRows, Scales::kHalf>(task);
     }
@@ -378,7 +383,8 @@ void rows_of(const PanelTask& task) {
     case 1:
       return few_rows<kLow, kHigh, kLevels, kHalves, 1>(task);
     case 2:
-      return few_rows<kLow, kHigh, kLevels, kHalves, 2>(task);
+      if constexpr (kHasManyKernels) return few_rows<kLow, kHigh, kLevels, kHalves, 2>(task);
+      [[fallthrough]];
     default:
       return many_rows<kLow, kHigh, kLevels, kHalves>(task);
   }
