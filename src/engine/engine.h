@@ -213,7 +213,7 @@ class Engine {
   uint64_t codec_bytes_ = 0;
   std::optional<uint64_t> memory_limit_;  // of all
   bool shows_memory_ = false;
-  std::function<void()> on_device_lost_;  // tells the codec
+  std::function<void()> on_device_lost_;  // for the codec
   std::shared_ptr<Narrator> narrator_;    // the same
   std::unique_ptr<Engine> draft_;         // on the same backend; null: no draft model
   std::unique_ptr<DraftModel> drafts_;    // of that

@@ -10,6 +10,13 @@ namespace {
 
 constexpr uint32_t kLanes = kMinLanes;
 constexpr uint32_t kQuads = kSmallBatch / 4;
+constexpr const char* kFinish = "linear/epilogue/finish_tokens.wgsl";
+
+std::string refuses_more(const Problem& p, uint32_t most) {
+  if (!per_token(p)) return "is for several tokens";
+  return p.max_tokens <= most ? ""
+                              : fmt::format("is for at most {} tokens, not {}", most, p.max_tokens);
+}
 
 /// How a product is divided among lanes: see small_batch.wgsl.
 struct SmallBatchTiling {
@@ -41,7 +48,7 @@ Launch small_batch(const Problem& p, const SmallBatchTiling& tiling, bool subgro
       .constants = linear_sizes(p, tiling.threads),
       .sources = {subgroups ? "wgsl/entry_subgroup.wgsl" : "wgsl/entry.wgsl",
                   subgroups ? "linear/reduction/subgroup.wgsl" : "linear/reduction/memory.wgsl",
-                  "linear/small_batch.wgsl"},
+                  "linear/small_batch.wgsl", kFinish},
       .grid = {}};
   add_groups(launch, ceil_div(row_count(p), tiling.threads / kLanes * tiling.block));
   launch.constants.insert(launch.constants.end(), {{"LANES", kLanes},
@@ -99,10 +106,7 @@ ByteTiling byte_tiling(const Problem& p, const DeviceInfo& device, const UnitCod
 }  // namespace
 
 std::string small_batch_bytes_refuses(const Problem& p, const DeviceInfo& device) {
-  if (!per_token(p)) return "is for several tokens";
-  if (p.max_tokens > kFewRows) {
-    return fmt::format("is for at most {} tokens, not {}", kFewRows, p.max_tokens);
-  }
+  if (std::string reason = refuses_more(p, kFewRows); !reason.empty()) return reason;
   if (std::string reason = no_bytes(p); !reason.empty()) return reason;
   if (std::string reason = lacks_lanes(device, kLanes); !reason.empty()) return reason;
   const uint32_t unit = byte_units(p.inputs[1]).unit, columns = in_size(p) / part_count(p);
@@ -123,7 +127,7 @@ Launch small_batch_bytes(const Problem& p, const DeviceInfo& device) {
       launch.sources.end(),
       {is_whole ? "linear/reduction/shuffle.wgsl" : "linear/reduction/narrow.wgsl",
        is_whole ? "linear/reduction/four.wgsl" : "linear/reduction/each.wgsl",
-       "linear/small_batch_bytes.wgsl"});
+       "linear/small_batch_bytes.wgsl", kFinish});
   launch.constants.insert(launch.constants.end(),
                           {{"UNIT", codec.unit},
                            {"LANES", tiling.lanes},
@@ -142,11 +146,8 @@ Launch small_batch_bytes(const Problem& p, const DeviceInfo& device) {
 }
 
 std::string small_batch_refuses(const Problem& p, const DeviceInfo&) {
-  if (!per_token(p)) return "is for several tokens";
-  if (p.max_tokens > kSmallBatch) {
-    return fmt::format("is for at most {} tokens, not {}", kSmallBatch, p.max_tokens);
-  }
-  return wide_rows(p);
+  std::string reason = refuses_more(p, kSmallBatch);
+  return reason.empty() ? wide_rows(p) : reason;
 }
 Launch small_batch_plain(const Problem& p, const DeviceInfo&) {
   return small_batch(p, kPlain, false);

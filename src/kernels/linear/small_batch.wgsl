@@ -7,7 +7,7 @@
 const UNITS = IN / 8u;
 const CHUNKS = (UNITS + LANES - 1u) / LANES;
 const ROWS_AT_ONCE = THREADS / LANES * BLOCK;
-const PAIRS = ROWS_AT_ONCE / 2u;
+const TOKENS = 4u * QUADS;
 
 // [four tokens][column of a unit][unit]: neighbouring lanes read neighbouring vectors.
 var<workgroup> staged: array<vec4<f32>, 8u * QUADS * LANES>;
@@ -54,18 +54,6 @@ fn stage(lane: u32) {
   }
 }
 
-// The totals, in pairs of rows, to the ending.
-fn finish(first: u32, lane: u32) {
-  for (var i = lane; i < PAIRS * 4u * QUADS; i += THREADS) {
-    let token = i / PAIRS;
-    let row = i % PAIRS * 2u;
-    if (token < step_rows() && first + row < ROWS) {
-      let at = token * ROWS_AT_ONCE + row;
-      store_pair(token, FIRST_ROW + first + row, vec2(total(at), total(at + 1u)));
-    }
-  }
-}
-
 fn run(group: vec3<u32>, lane: u32) {
   let first = (group.y * GRID_X + group.x) * ROWS_AT_ONCE;
   if (first >= ROWS) {
@@ -108,5 +96,5 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   workgroupBarrier();
-  finish(first, lane);
+  finish(first, FIRST_ROW, lane);
 }

@@ -11,7 +11,6 @@ const CHUNK_UNITS = ROUNDS * LANES;
 const CHUNKS = (UNITS + CHUNK_UNITS - 1u) / CHUNK_UNITS;
 const ITERATIONS = CHUNKS * ROUNDS;  // of a lane group's rows
 const ROWS_AT_ONCE = THREADS / LANES * BLOCK;
-const PAIRS = ROWS_AT_ONCE / 2u;
 const STRIDE = CHUNK_UNITS + 1u;
 const STAGED_EIGHTS = TOKENS * EIGHTS * STRIDE;
 const STAGED_UNITS = TOKENS * CHUNK_UNITS;
@@ -65,19 +64,6 @@ fn take_unit(token: u32, round: u32, lane: u32) {
   own_step = unit_steps[token * CHUNK_UNITS + unit];
 }
 
-// The totals, in pairs of rows, to the ending.
-fn finish(first: u32, part: u32, lane: u32) {
-  for (var i = lane; i < PAIRS * TOKENS; i += THREADS) {
-    let token = i / PAIRS;
-    let row = i % PAIRS * 2u;
-    if (token < step_rows() && first + row < ROWS) {
-      let at = token * ROWS_AT_ONCE + row;
-      store_pair(token, part * PART_ROWS + FIRST_ROW + first + row,
-                 vec2(total(at), total(at + 1u)));
-    }
-  }
-}
-
 fn run(group: vec3<u32>, lane: u32) {
   let first = group.x * (REPEATS * ROWS_AT_ONCE);
   let part = group.z;
@@ -113,7 +99,7 @@ fn run(group: vec3<u32>, lane: u32) {
       }
       sums = array<array<f32, BLOCK>, TOKENS>();
       workgroupBarrier();
-      finish(first + iteration / ITERATIONS * ROWS_AT_ONCE, part, lane);
+      finish(first + iteration / ITERATIONS * ROWS_AT_ONCE, part * PART_ROWS + FIRST_ROW, lane);
       if (REPEATS > 1u) {
         workgroupBarrier();
       }
