@@ -35,8 +35,8 @@ export const TALKING = join(web, "../build/web/talking");
 export const LARGE = join(web, "../build/web/large");
 
 /**
- * "enduring/": the same, with room for an answer that a slow machine finds still running when it looks: the 2,048 positions of
- * "talking/" are filled within four seconds.
+ * "enduring/": the same, with no token that ends a text and room for an answer that a slow machine finds still running when it looks:
+ * an answer of "talking/" may end after a few tokens, and its 2,048 positions are filled within four seconds.
  */
 const ENDURING = join(web, "../build/web/enduring");
 
@@ -45,7 +45,7 @@ function writeTalking(): void {
   const tokenizer = read<{ model: { merges: unknown[] } }>("tokenizer.json");
   tokenizer.model.merges = [];
   const config = { ...read<object>("config.json"), eos_token_id: 0 };
-  for (const [folder, own] of [[TALKING, config], [ENDURING, { ...config, max_position_embeddings: 32_768 }]] as const) {
+  for (const [folder, own] of [[TALKING, config], [ENDURING, { ...config, eos_token_id: null, max_position_embeddings: 32_768 }]] as const) {
     mkdirSync(folder, { recursive: true });
     for (const [name, file] of Object.entries(TINY)) copyFileSync(join(DATA, file), join(folder, name));
     writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));

@@ -71,10 +71,10 @@ test("one model serves all pages, and the conversation goes on from its cache", 
 
 test("an answer goes on while another page is shown", async ({ context, server }) => {
   const page = await context.newPage();
-  await page.goto(`${server.address}chat.html?cpu-reference&selfTest=0&model=${server.address}talking/`);
+  await page.goto(`${server.address}chat.html?cpu-reference&selfTest=0&model=${server.address}enduring/`);
   await expect(page.locator("#model-status")).toContainText("on the processor");
   await page.locator("aside .panel > summary").press("Enter");
-  await page.getByLabel("Longest answer").fill("400");
+  await page.getByLabel("Longest answer").fill("1500");
   await page.locator("#message").fill("Hello");
   await page.keyboard.press("Enter");
   await expect(page.locator(".turn .text").last()).not.toBeEmpty();

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 namespace tokamak {
-namespace {
 
 using Ids = std::vector<uint32_t>;
+
+namespace {
 
 TEST(Checkpoints, FindsTheLongestPrefixOfItsTenant) {
   Checkpoints checkpoints(4);

@@ -6,9 +6,10 @@
 #include <numeric>
 
 namespace tokamak {
-namespace {
 
 using Ids = std::vector<uint32_t>;
+
+namespace {
 
 Ids numbers(size_t count, uint32_t first = 0) {
   Ids ids(count);

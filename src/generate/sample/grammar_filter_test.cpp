@@ -6,6 +6,9 @@
 #include "text/grammar/token_bytes.h"
 
 namespace tokamak {
+
+using Ids = std::vector<uint32_t>;
+
 namespace {
 
 /// A byte-level vocabulary: single bytes of two characters, a word of three letters, an end.
@@ -38,8 +41,6 @@ std::vector<uint32_t> allowed(GrammarFilter& filter) {
   }
   return ids;
 }
-
-using Ids = std::vector<uint32_t>;
 
 TEST(GrammarFilter, AllowsTokensThatBeginOrContinueWithTheText) {
   const auto words = masks("root ::= (\"abc\" | \"b\" | \" \" \"a\")+");

@@ -10,9 +10,10 @@
 #include "generate/steps/phase_results.h"
 
 namespace tokamak {
-namespace {
 
 using Ids = std::vector<uint32_t>;
+
+namespace {
 
 constexpr uint32_t kVocab = 64, kPrompt = 24, kContext = 4096;
 

@@ -5,9 +5,10 @@
 #include <random>
 
 namespace tokamak {
-namespace {
 
 using Ids = std::vector<uint32_t>;
+
+namespace {
 
 Ids draft_of(const Ids& ids, uint32_t most) {
   return PromptLookup().draft(ids, most).ids;

@@ -5,9 +5,10 @@
 #include <cmath>
 
 namespace tokamak {
-namespace {
 
 using Ids = std::vector<uint32_t>;
+
+namespace {
 
 TEST(SpeculationOptions, AreReadFromText) {
   const auto read = [](std::string_view text) { return *speculation_from_text(text, false); };
