@@ -5,8 +5,8 @@ import { checkLooks, expect, test } from "./pages.ts";
 import { DATA } from "./pages_server.ts";
 
 /** A model that can be talked to, on the CPU; `isOpen` in another tab, whose engine takes nothing more of this device. */
-async function talk(page: Page, server: string, backend = "cpu", isOpen = false): Promise<void> {
-  await page.goto(`${server}chat.html?${backend}&model=${server}talking/`);
+async function talk(page: Page, server: string, backend = "cpu", isOpen = false, model = "talking"): Promise<void> {
+  await page.goto(`${server}chat.html?${backend}&model=${server}${model}/`);
   await expect(page.locator("#model-status")).toContainText("on the processor");
   if (!isOpen) await expect(page.locator("#model-budget")).toHaveText(/^It fits this device: .* (to download|in this browser), .* on the processor, \d+ tokens of context\.$/);
 }
@@ -98,7 +98,7 @@ test("an image goes with a message to a model that sees, and is there after a re
 
 test("an answer that runs on can be stopped", async ({ context, server }) => {
   const page = await context.newPage();
-  await talk(page, server.address, "cpu-reference"); // slow enough to be stopped
+  await talk(page, server.address, "cpu-reference", false, "enduring");
   await page.locator("#message").fill("Go on");
   await page.keyboard.press("Enter");
   await expect(page.locator(".compose .status")).toContainText("tokens/s");
@@ -193,7 +193,7 @@ test("two tabs have one conversation, and leaving a page loses nothing of it", a
 test("the page follows the answer, unless its reader scrolls up", async ({ context, server }) => {
   const page = await context.newPage();
   await page.setViewportSize({ width: 390, height: 780 });
-  await talk(page, server.address, "cpu-reference");
+  await talk(page, server.address, "cpu-reference", false, "enduring");
   const end = async () =>
     page.evaluate(() => document.querySelector(".turn.assistant .text")!.getBoundingClientRect().bottom - document.querySelector(".compose")!.getBoundingClientRect().top);
   await page.getByLabel("Longest answer").evaluate((field: HTMLInputElement) => (field.value = "30000"));
