@@ -24,6 +24,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/embed/embed.h"
 #include "kernels/embed/positions.h"
+#include "kernels/experts/expert_matvec.h"
 #include "kernels/experts/experts.h"
 #include "kernels/experts/fused_experts.h"
 #include "kernels/latent/latent.h"
@@ -53,11 +54,11 @@ std::vector<KernelVariant> collect() {
         unfold_variants(),          half_snake_variants(),     causal_conv_variants(),
         transposed_conv_variants(), elementwise_variants(),    rope_variants(),
         attention_variants(),       step_attention_variants(), conv_variants(),
-        gated_delta_variants(),     expert_variants(),         fused_expert_variants(),
-        sampling_variants(),        sample_token_variants(),   top_token_variants(),
-        library_variants(),         lora_variants(),           norm_add_variants(),
-        rope_append_variants(),     selective_scan_variants(), latent_variants(),
-        merge_splits_variants(),    collective_variants()}) {
+        gated_delta_variants(),     expert_matvec_variants(),  expert_variants(),
+        fused_expert_variants(),    sampling_variants(),       sample_token_variants(),
+        top_token_variants(),       library_variants(),        lora_variants(),
+        norm_add_variants(),        rope_append_variants(),    selective_scan_variants(),
+        latent_variants(),          merge_splits_variants(),   collective_variants()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   const std::vector<KernelVariant> cuda = cuda_variants(all);

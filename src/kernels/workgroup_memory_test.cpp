@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "kernels/attention/step_attention.h"
+#include "kernels/experts/expert_matvec.h"
 #include "kernels/launch.h"
 #include "kernels/linear/linear.h"
 #include "kernels/problems_test.h"
@@ -229,6 +230,33 @@ TEST(WorkgroupMemory, HasEveryGatedNetwork) {
             check.ask(linear_variants(), p, device,
                       fmt::format("{} {} [{}, {}]", kPrologueNames[size_t(before)], type, columns,
                                   inner));
+          }
+        }
+      }
+    }
+  }
+  check.report();
+}
+
+TEST(WorkgroupMemory, HasTheProductsOfExperts) {
+  Check check;
+  const Op mix = ExpertMix{.experts = 16}, glu = ExpertGlu{.experts = 16, .norm = true};
+  for (const char* type : {"bf16", "q4_0", "q8_0", "q6_k"}) {
+    const DType dtype = dtype_from_name(type).value();
+    for (const Dim in : {256, 512, 768, 1536, 2048, 6144, 8192}) {
+      for (const Dim top_k : {1, 2, 8}) {
+        for (const Dim out : {768, 2048, 8192}) {
+          const TensorDesc chosen = tensor({kTokens, top_k}, DType::kU32);
+          Problem p{.op = &mix, .inputs = {}, .outputs = {tensor({kTokens, out})}};
+          p.inputs = {tensor({kTokens, top_k * in}), tensor({16 * out, in}, dtype), chosen,
+                      tensor({kTokens, top_k})};
+          Problem gated{.op = &glu, .inputs = {}, .outputs = {tensor({kTokens, top_k * out})}};
+          gated.inputs = {tensor({kTokens, in}), tensor({32 * out, in}, dtype), chosen,
+                          tensor({in})};
+          for (const DeviceInfo& device : devices()) {
+            const std::string shape = fmt::format("{} {} of [{}, {}]", type, top_k, out, in);
+            check.ask(expert_matvec_variants(), p, device, "mix " + shape);
+            check.ask(expert_matvec_variants(), gated, device, "glu " + shape);
           }
         }
       }

@@ -10,11 +10,13 @@ constexpr uint32_t kTop = 3, kColumns = kSelfTestHeads * kSelfTestHead;
 
 /// With biases there is a limit, too.
 void add_glu(std::vector<SelfTestCase>& all, uint32_t experts, bool biased,
-             const SelfTestSteps& steps) {
-  Writer w(fmt::format("expert_glu bf16 {}x34x72{}", experts, biased ? " biased" : ""),
+             const SelfTestSteps& steps, DType dtype = DType::kBF16) {
+  const uint32_t in = is_packed(dtype) ? 96 : 72;
+  Writer w(fmt::format("expert_glu {} {}x34x{}{}", dtype_name(dtype), experts, in,
+                       biased ? " biased" : ""),
            ExpertGlu::kName);
-  const ValueId logits = w.activation(experts, 3), x = w.activation(72);
-  const ValueId m = w.random("w", {experts * 2 * 34, 72}, DType::kBF16, 0.3f);
+  const ValueId logits = w.activation(experts, 3), x = w.activation(in);
+  const ValueId m = w.random("w", {experts * 2 * 34, in}, dtype, 0.3f);
   std::vector<ValueId> inputs = {x, m, w.graph().route(logits, {.top_k = kTop}).chosen};
   if (biased) inputs.push_back(w.random("bias", {experts * 2 * 34}));
   const ExpertGlu op{experts, Activation::kGeluTanh, false, 0, biased, biased ? 1.5f : 0};
@@ -49,8 +51,10 @@ void add_experts(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
     const ValueId y = w.graph().expert_linear(one, m, routed.chosen, kInGroups);
     all.push_back(w.finish(w.graph().add(y, routed.shares), steps, kSelfTestFunction));
   }
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-    for (const uint32_t in : {72u, 51u}) {
+  const DType packed = dtype_from_name("q4_0").value();
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, packed}) {
+    for (const uint32_t in : {72u, 51u, 96u}) {
+      if ((in == 96) != is_packed(dtype)) continue;
       Writer w(fmt::format("expert_linear {} 5x70x{}", dtype_name(dtype), in), ExpertLinear::kName);
       const ValueId logits = w.activation(kExperts, 3), x = w.activation(in);
       const ValueId m = w.random("w", {kExperts * 70, in}, dtype);
@@ -72,6 +76,7 @@ void add_experts(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
     all.push_back(w.finish(y, steps, kSelfTestExact));
   }
   for (const bool biased : {false, true}) add_glu(all, kExperts, biased, steps);
+  add_glu(all, kExperts, false, steps, packed);
   Writer w("expert_sum 3 x 131", ExpertSum::kName);
   const ValueId x = w.activation(kTop * 131), shares = w.activation(kTop);
   all.push_back(w.finish(w.graph().expert_sum(x, shares), steps, kSelfTestSum));

@@ -138,12 +138,12 @@ void add_hybrids(std::vector<SelfTestCase>& all) {
     inputs.push_back(w.random("taps", {30, 4}));
     inputs.push_back(w.graph().recurrent("rows", {3, 30}));
   });
-  for (const bool biased : {false, true}) {
-    Writer w(fmt::format("expert_mix 3 of 5, adding{}", biased ? ", biased" : ""),
+  for (const auto& [type, biased] : {std::pair{"bf16", false}, {"bf16", true}, {"q4_0", false}}) {
+    Writer w(fmt::format("expert_mix {} 3 of 5, adding{}", type, biased ? ", biased" : ""),
              ExpertMix::kName);
     const auto routed = w.graph().route(w.row(5, 3), {.top_k = 3});
-    std::vector<ValueId> inputs = {w.row(3 * 72)};
-    inputs.push_back(w.random("w", {5 * 70, 72}, DType::kBF16, 0.3f));
+    std::vector<ValueId> inputs = {w.row(3 * 96)};
+    inputs.push_back(w.random("w", {5 * 70, 96}, dtype_from_name(type).value(), 0.3f));
     inputs.insert(inputs.end(), {routed.chosen, routed.shares});
     if (biased) inputs.push_back(w.random("bias", {5 * 70}));
     inputs.push_back(w.row(70));

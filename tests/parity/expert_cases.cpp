@@ -151,6 +151,11 @@ std::vector<Case> expert_linear_cases() {
       all.push_back(product_case(shape, DType::kBF16, steps_of(many)));
     }
   }
+  for (const char* type : {"q4_0", "q8_0"}) {
+    const DType dtype = dtype_from_name(type).value();
+    all.push_back(product_case({5, 3, 7, 256, true, true}, dtype, kOneByOne));
+    all.push_back(product_case({16, 2, 67, 256}, dtype, kFewSteps));
+  }
   // More tokens than one workgroup of matmul looks at.
   all.push_back(product_case({2, 1, 4, 8}, DType::kF16, {1100, {1100, 513, 5}}));
   return all;
@@ -210,11 +215,15 @@ std::vector<Case> expert_glu_cases() {
 std::vector<Case> expert_mix_cases() {
   std::vector<Case> all;
   bool adds = false;
-  for (const ProductShape& shape : std::vector<ProductShape>{
-           {1, 1, 1, 8}, {2, 2, 66, 24}, {5, 3, 7, 264}, {16, 4, 130, 40}, {4, 2, 6, 256}}) {
+  for (const ProductShape& shape : std::vector<ProductShape>{{1, 1, 1, 8},
+                                                             {2, 2, 66, 24},
+                                                             {5, 3, 7, 264},
+                                                             {16, 4, 130, 40},
+                                                             {4, 2, 6, 256},
+                                                             {7, 6, 37, 768}}) {
     for (const char* type : {"f32", "f16", "bf16", "q4_0"}) {
       const DType dtype = dtype_from_name(type).value();
-      if (is_packed(dtype) && shape.in != 256) continue;
+      if (is_packed(dtype) != (shape.in == 768) && shape.in != 256) continue;
       adds = !adds;
       const bool biased = shape.experts == 5 || shape.in == 256;
       CaseBuilder b(fmt::format("expert_mix {} {} of {} {}x{}{}{}", type, shape.top_k,

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/experts/expert_matvec.h"
 #include "kernels/experts/expert_sizes.h"
 #include "kernels/launch.h"
 #include "kernels/linear/matrix_tile.h"
@@ -198,14 +199,9 @@ bool norms_rows(const Problem& p) {
   return glu != nullptr && glu->norm;
 }
 
-/// The weights of an expert are read again for each slot that chose it: it takes so few slots that
-/// most have an expert of their own.
 std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
-  const ExpertProductSizes s = expert_sizes(p);
-  if (has_many_tokens(p) && 2 * p.max_tokens * s.top_k > s.experts) {
-    return fmt::format("is for at most {} tokens", std::max(1u, s.experts / (2 * s.top_k)));
-  }
-  return refuses_width(p);
+  std::string reason = shares_experts(p);
+  return reason.empty() ? refuses_width(p) : reason;
 }
 
 /// One token's variant norms the row, too: fused_experts.cpp.

@@ -114,26 +114,20 @@ void add_fused(Launch& launch, const Problem& p, const UnitCodec& codec, const T
 /// in floats a single iteration without its loop 4 to 6 % (docs/history/performance.md).
 constexpr uint32_t kUnrolledIterations = 2;
 
-/// Whether four rows of a lane group are added up together: gate and up of 2048 columns in bytes
-/// become faster by it, by 2.5 % of a token on an H200; others up to 2 % slower
-/// (docs/history/performance.md).
 bool reduces_four(const Problem& p, const UnitCodec& codec, const Tiling& tiling) {
   const auto* fused = fused_part(*p.op);
-  return fused != nullptr && fused->epilogue == Epilogue::kGlu && codec.in_bytes &&
-         tiling.reduction == Reduction::kShuffles && tiling.lanes == kMinLanes &&
-         tiling.block == 4 && tiling.rounds <= 2;
+  return fused != nullptr && fused->epilogue == Epilogue::kGlu && tiling.can_reduce_four(codec);
 }
 
 }  // namespace
 
-Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling) {
-  Launch launch{.constants = linear_sizes(p, tiling.threads),
-                .sources = {codec.in_bytes        ? "linear/staging/bytes.wgsl"
-                            : tiling.in_registers ? "linear/staging/registers.wgsl"
-                                                  : "linear/staging/floats.wgsl",
-                            "linear/matvec.wgsl"},
-                .grid = {}};
+void add_product(Launch& launch, const Problem& p, const UnitCodec& codec, const Tiling& tiling,
+                 uint32_t columns, bool reduces_four) {
   const auto add = [&](const char* source) { launch.sources.push_back(source); };
+  add(codec.in_bytes        ? "linear/staging/bytes.wgsl"
+      : tiling.in_registers ? "linear/staging/registers.wgsl"
+                            : "linear/staging/floats.wgsl");
+  add("linear/matvec.wgsl");
   if (codec.in_bytes) add("linear/staging/eights.wgsl");
   if (tiling.reduction == Reduction::kMemory) {
     add("wgsl/entry.wgsl");
@@ -147,14 +141,15 @@ Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling) {
         : tiling.reduction == Reduction::kNarrow ? "linear/reduction/narrow.wgsl"
                                                  : "linear/reduction/subgroup.wgsl");
   }
-  add(reduces_four(p, codec, tiling) ? "linear/reduction/four.wgsl" : "linear/reduction/each.wgsl");
-  add_groups(launch, ceil_div(row_count(p), tiling.repeats * tiling.group_rows));
+  add(reduces_four ? "linear/reduction/four.wgsl" : "linear/reduction/each.wgsl");
   const uint32_t vectors = codec.unit / 4;
   const uint32_t iterations = tiling.repeats * (tiling.group_rows / tiling.iteration_rows()) *
-                              ceil_div(in_size(p) / codec.unit, tiling.rounds * tiling.lanes);
+                              ceil_div(columns / codec.unit, tiling.rounds * tiling.lanes);
   const uint32_t each = made_each(codec, tiling);
   launch.constants.insert(launch.constants.end(),
-                          {{"UNIT", codec.unit},
+                          {{"THREADS", tiling.threads},
+                           {"IN", columns},
+                           {"UNIT", codec.unit},
                            {"VECTORS", vectors},
                            {"LANES", tiling.lanes},
                            {"BLOCK", tiling.block},
@@ -177,6 +172,14 @@ Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling) {
     launch.rebound_inputs = {1};
     launch.constants.push_back({"WIDE_BINDING", binding_of(p.inputs.size() + p.outputs.size())});
   }
+}
+
+Launch matvec(const Problem& p, UnitCodec codec, const Tiling& tiling) {
+  Launch launch{.constants = {{"ROWS", row_count(p)}, {"FIRST_ROW", p.cut.first}},
+                .sources = {"linear/rows.wgsl"},
+                .grid = {}};
+  add_product(launch, p, codec, tiling, in_size(p), reduces_four(p, codec, tiling));
+  add_groups(launch, ceil_div(row_count(p), tiling.repeats * tiling.group_rows));
   add_fused(launch, p, codec, tiling);
   return with_codec(std::move(codec), std::move(launch));
 }

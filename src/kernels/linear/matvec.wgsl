@@ -3,8 +3,9 @@
 // vector, of parts that are loaded early, and staging/*.wgsl keeps it, SHARED by all lane groups or not.
 // What a unit of weights is, the codec says (quant/units_*.wgsl). reduction/*.wgsl adds up what the lanes
 // of a lane group have, row by row (reduction/each.wgsl) or four at once, finish() takes the totals of
-// GROUP_ROWS rows. x is floats or fixed-point sums (x_floats.wgsl, x_sums.wgsl).
-// Contract: linear.h
+// GROUP_ROWS rows. x is floats or fixed-point sums (x_floats.wgsl, x_sums.wgsl). Which rows of the matrix
+// these are, rows.wgsl says, or experts/glu_rows.wgsl and experts/mix_rows.wgsl.
+// Contract: linear.h, ../experts/fused_experts.h
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 
 const UNITS = IN / UNIT;
@@ -28,8 +29,8 @@ fn load_units(first: u32, iteration: u32, lane: u32) {
   let unit = iteration % CHUNKS * CHUNK_UNITS + lane % LANES;
   for (var round = 0u; round < ROUNDS; round++) {  // unroll
     for (var r = 0u; r < BLOCK; r++) {  // unroll
-      loaded[round * BLOCK + r] = load_unit(min(row + r, ROWS - 1u) * UNITS +
-                                            min(unit + round * LANES, UNITS - 1u));
+      loaded[round * BLOCK + r] =
+          load_unit(unit_of(min(row + r, ROWS - 1u), min(unit + round * LANES, UNITS - 1u)));
     }
   }
 }
@@ -66,12 +67,10 @@ fn make(i: u32, chunk: u32, lane: u32) -> vec4<f32> {
 }
 
 fn run(group: vec3<u32>, lane: u32) {
-  let first = (group.y * GRID_X + group.x) * (REPEATS * GROUP_ROWS);
-  if (first >= ROWS) {
+  let first = first_row(group);
+  if (!begin_rows(group, first, lane)) {
     return;
   }
-  load_units(first, 0u, lane);
-  await_inputs();
   is_first = FIRST_ROW + first == 0u;
   load_parts(0u, lane);
   begin_finish(first, lane);

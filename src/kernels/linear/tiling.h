@@ -35,6 +35,13 @@ struct Tiling {
   bool has_lane_groups() const {
     return reduction == Reduction::kShuffles || reduction == Reduction::kNarrow;
   }
+  /// Whether four rows of a lane group can be added up together (reduction/four.wgsl): gate and up
+  /// of 2048 columns in bytes become faster by it, by 2.5 % of a token on an H200; others up to 2 %
+  /// slower (docs/history/performance.md).
+  bool can_reduce_four(const UnitCodec& codec) const {
+    return codec.in_bytes && reduction == Reduction::kShuffles && lanes == kMinLanes &&
+           block == 4 && rounds <= 2;
+  }
   /// Columns of a second product that a workgroup has: of two rows one.
   uint32_t slice() const { return repeats * group_rows / 2; }
 };
@@ -43,6 +50,11 @@ struct Tiling {
 inline constexpr uint32_t kRowsPerBlock = 8192;
 /// Columns of which a workgroup keeps x' at once, in bytes and in floats.
 inline constexpr uint32_t kByteColumns = 4096, kFloatColumns = 2048;
+
+/// The texts, constants and bindings of matvec.wgsl that follow from the tiling; `columns` are
+/// those of x'.
+void add_product(Launch& launch, const Problem& p, const UnitCodec& codec, const Tiling& tiling,
+                 uint32_t columns, bool reduces_four);
 
 /// The tiling measured on an H200 (docs/history/performance.md): a row for each subgroup of 32
 /// lanes, some eight loads in flight in a lane, a row in one chunk where it fits, and as many rows

@@ -6,7 +6,7 @@ fn finish(first: u32, scale: f32, lane: u32) {
   for (var pair = lane; pair < GROUP_ROWS / 2u; pair += THREADS) {
     let row = first + 2u * pair;
     if (row < ROWS) {
-      store_pair(0u, FIRST_ROW + row, scale * vec2(total(2u * pair), total(2u * pair + 1u)));
+      store_pair(result_row(), FIRST_ROW + row, scale * vec2(total(2u * pair), total(2u * pair + 1u)));
     }
   }
 }
