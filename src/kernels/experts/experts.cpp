@@ -162,8 +162,9 @@ template <bool kSubgroups>
 Launch route_launch(const Problem& p, const DeviceInfo&) {
   const Route& op = p.as<Route>();
   const uint32_t experts = uint32_t(p.inputs[0].shape[1]), groups = std::max(op.groups, 1u);
-  const uint32_t scale = scale_operand(op);
-  std::vector<Constant> constants = {{"THREADS", power_of_two(experts, 32, 256)},
+  const uint32_t scale = scale_operand(op), threads = power_of_two(experts, 32, 256);
+  std::vector<Constant> constants = {{"THREADS", threads},
+                                     {"EACH", ceil_div(experts, threads)},
                                      {"EXPERTS", experts},
                                      {"TOP_K", op.top_k},
                                      {"FACTOR", op.factor},

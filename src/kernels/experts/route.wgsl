@@ -3,6 +3,7 @@
 @group(0) @binding(INPUT_0) var<storage, read> logits: array<f32>;
 @group(0) @binding(OUTPUT_0) var<storage, read_write> shares: array<f32>;
 @group(0) @binding(OUTPUT_1) var<storage, read_write> chosen: array<u32>;
+var<workgroup> keys: array<u32, EXPERTS>;
 
 fn run(group: vec3<u32>, lane: u32) {
   let row = group.x * EXPERTS;
@@ -21,22 +22,29 @@ fn run(group: vec3<u32>, lane: u32) {
     total = reduce_sum(weight, lane);
   }
   prepare(row, lane, largest, total);
+  for (var e = lane; e < EXPERTS; e += THREADS) {
+    keys[e] = order_key(value_of(row, e));
+  }
+  workgroupBarrier();
+  var places: array<u32, EACH>;
+  var chosen_score = 0.0;
+  for (var i = 0u; i < EACH; i++) {  // unroll
+    let e = i * THREADS + lane;  // after the last expert it has no place among the chosen
+    places[i] = place_of(min(e, EXPERTS - 1u)) + select(0u, TOP_K, e >= EXPERTS);
+    if (places[i] < TOP_K) {
+      chosen_score += score_of(logits[row + e], largest, total);
+    }
+  }
   var whole = 1.0;
   if (NORMALIZE == 1u) {
-    var chosen_score = 0.0;
-    for (var e = lane; e < EXPERTS; e += THREADS) {
-      if (place_of(row, e) < TOP_K) {
-        chosen_score += score_of(logits[row + e], largest, total);
-      }
-    }
     whole = reduce_sum(chosen_score, lane) + EPS;
   }
-  for (var e = lane; e < EXPERTS; e += THREADS) {
-    let place = place_of(row, e);
-    if (place < TOP_K) {
-      chosen[group.x * TOP_K + place] = e;
-      shares[group.x * TOP_K + place] =
-          score_of(logits[row + e], largest, total) / whole * SCALED * expert_scale(e);
+  for (var i = 0u; i < EACH; i++) {  // unroll
+    if (places[i] < TOP_K) {
+      let e = i * THREADS + lane;
+      let at = group.x * TOP_K + places[i];
+      chosen[at] = e;
+      shares[at] = score_of(logits[row + e], largest, total) / whole * SCALED * expert_scale(e);
     }
   }
 }
@@ -48,12 +56,11 @@ fn score_of(logit: f32, largest: f32, total: f32) -> f32 {
   return 1.0 / (1.0 + exp(-FACTOR * logit));
 }
 
-fn place_of(row: u32, expert: u32) -> u32 {
-  let own = order_key(value_of(row, expert));
+fn place_of(expert: u32) -> u32 {
+  let own = keys[expert];
   var place = 0u;
   for (var e = 0u; e < EXPERTS; e++) {
-    let key = order_key(value_of(row, e));
-    place += u32(key > own || (key == own && e < expert));
+    place += u32(select(keys[e] > own, keys[e] >= own, e < expert));
   }
   return place;
 }
