@@ -93,7 +93,7 @@ Result<void> check_sums(const GgufFile& sums, const QuantizationPlan& plan,
     if (!importance.empty()) return {};
   }
   return invalid_input(
-      "{}: The file has no sums for a matrix of the model, expected those of `llama-imatrix`.",
+      "{}: The file has no sums for a matrix of the model, expected those of `tokamak imatrix`.",
       path);
 }
 
@@ -180,9 +180,10 @@ The model may be packed itself, but then it loses bits twice.)");
                    "(repeatable; the first one that is found decides)")
       ->type_name("REGEX=TYPE");
   command
-      ->add_option("--imatrix", flags->imatrix,
-                   "a GGUF file of llama-imatrix: how much the columns of each matrix count, for "
-                   "types with blocks of 256")
+      ->add_option(
+          "--imatrix", flags->imatrix,
+          "a GGUF file of `tokamak imatrix` or llama-imatrix: how much the columns of each "
+          "matrix count, for all types but q8_0 and floats")
       ->type_name("FILE")
       ->check(not_empty("the path of a file"));
   Option* dry_run = command->add_flag("--dry-run", flags->dry_run,
