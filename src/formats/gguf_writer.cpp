@@ -29,6 +29,13 @@ void put_text(std::string& out, std::string_view text) {
   out += text;
 }
 
+GgufEntry entry_of(std::string_view key, GgufType type) {
+  GgufEntry entry{std::string(key), {}};
+  put_text(entry.bytes, key);
+  put(entry.bytes, uint32_t(type));
+  return entry;
+}
+
 /// Leaves the cursor after a value of that type.
 Result<void> skip_value(GgufCursor& cursor, GgufType type, std::string_view key) {
   uint64_t count = 1;
@@ -84,10 +91,22 @@ Result<std::vector<GgufEntry>> read_gguf_entries(const ByteSource& source) {
 }
 
 GgufEntry gguf_entry(std::string_view key, uint32_t value) {
-  GgufEntry entry{std::string(key), {}};
-  put_text(entry.bytes, key);
-  put(entry.bytes, uint32_t(GgufType::kU32));
+  GgufEntry entry = entry_of(key, GgufType::kU32);
   put(entry.bytes, value);
+  return entry;
+}
+
+GgufEntry gguf_entry(std::string_view key, std::string_view text) {
+  GgufEntry entry = entry_of(key, GgufType::kString);
+  put_text(entry.bytes, text);
+  return entry;
+}
+
+GgufEntry gguf_entry(std::string_view key, const std::vector<std::string>& texts) {
+  GgufEntry entry = entry_of(key, GgufType::kArray);
+  put(entry.bytes, uint32_t(GgufType::kString));
+  put(entry.bytes, uint64_t{texts.size()});
+  for (const std::string& text : texts) put_text(entry.bytes, text);
   return entry;
 }
 

@@ -23,6 +23,10 @@ Result<std::vector<GgufEntry>> read_gguf_entries(const ByteSource& source);
 /// An entry of 32 bits without a sign.
 GgufEntry gguf_entry(std::string_view key, uint32_t value);
 
+/// An entry of a text, and one of several.
+GgufEntry gguf_entry(std::string_view key, std::string_view text);
+GgufEntry gguf_entry(std::string_view key, const std::vector<std::string>& texts);
+
 /// Replaces the entry of the same key, or adds one at the end.
 void set_gguf_entry(std::vector<GgufEntry>& entries, GgufEntry entry);
 

@@ -27,6 +27,8 @@ TEST(GgufWriter, IsReadBack) {
   std::vector<GgufEntry> entries{gguf_entry("general.file_type", 1), gguf_entry("b", 7)};
   set_gguf_entry(entries, gguf_entry("general.file_type", 15));
   set_gguf_entry(entries, gguf_entry("c", 9));
+  set_gguf_entry(entries, gguf_entry("d", "text"));
+  set_gguf_entry(entries, gguf_entry("e", std::vector<std::string>{"a", "bc"}));
   std::string file = gguf_header(
       entries,
       {tensor("x.weight", DType::kF32, {3, 5}, 60), tensor("y.weight", DType::kQ8_0, {2, 32}, 68)},
@@ -36,7 +38,8 @@ TEST(GgufWriter, IsReadBack) {
   file.resize(begin + 64 + 68);
   const auto part = read_gguf_part(source_of(file));
   ASSERT_TRUE(part) << part.error().message;
-  EXPECT_EQ(part->metadata.values().dump(), R"({"general.file_type": 15, "b": 7, "c": 9})");
+  EXPECT_EQ(part->metadata.values().dump(),
+            R"({"general.file_type": 15, "b": 7, "c": 9, "d": "text", "e": ["a", "bc"]})");
   ASSERT_EQ(part->tensors.size(), 2u);
   EXPECT_EQ(describe(part->tensors[0]), "f32[3, 5]");
   EXPECT_EQ(part->tensors[0].offset, begin);

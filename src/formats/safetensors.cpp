@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/check.h"
 #include "formats/printable.h"
 #include "formats/unread.h"
 
@@ -253,6 +254,12 @@ Result<TensorFile> read_any(std::shared_ptr<ByteSource> source, UnreadTensors* u
 }
 
 }  // namespace
+
+std::string_view safetensors_dtype_name(DType dtype) {
+  const auto found = std::ranges::find(kSpellings, dtype, &DTypeSpelling::dtype);
+  TOK_CHECK(found != kSpellings.end());
+  return found->text;
+}
 
 Result<TensorFile> read_safetensors(std::shared_ptr<ByteSource> source) {
   return read_any(std::move(source), nullptr);

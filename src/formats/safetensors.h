@@ -22,6 +22,9 @@ namespace tokamak {
 
 inline constexpr uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 
+/// "BF16". REQUIRES: a type of safetensors.
+std::string_view safetensors_dtype_name(DType dtype);
+
 /// One file. Errors name the source, the tensor, what was found and what was expected.
 Result<TensorFile> read_safetensors(std::shared_ptr<ByteSource> source);
 

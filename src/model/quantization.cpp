@@ -84,8 +84,14 @@ Result<Quantization> read_gptq(ConfigReader reader, const TensorFile& file) {
   TOK_TRY(reader.status());
   TOK_TRY(out.all, read_numbers(reader, Method::kGptq));
   // Patterns over the names of modules: the tensors show what they come to.
-  if (overrides != nullptr && overrides->is_object() && !overrides->as_object().empty()) {
-    out.all = {};
+  const bool has_overrides =
+      overrides != nullptr && overrides->is_object() && !overrides->as_object().empty();
+  if (has_overrides) out.all = {};
+  const auto names_order = [](const auto& one) { return one.second.find("desc_act") != nullptr; };
+  const bool is_ordered = reader.flag("desc_act", false);
+  TOK_TRY(reader.status());
+  if (is_ordered && !(has_overrides && std::ranges::any_of(overrides->as_object(), names_order))) {
+    out.promises.push_back({reader.path("desc_act") + " is true", ".g_idx"});
   }
   return out;
 }
@@ -148,17 +154,45 @@ Result<Quantization> read_by_tensors(ConfigReader reader, std::string_view field
   return out;
 }
 
+/// Adds what one group promises, or not, in which case `by` is "". Of the orders that writers name
+/// only that by group needs a tensor.
+Result<void> read_promises(ConfigReader weights, std::vector<Quantization::Promise>& out) {
+  const bool is_symmetric = weights.flag("symmetric", true);
+  const uint32_t bits = weights.count("num_bits", 0);
+  TOK_TRY(weights.status());
+  out.push_back(
+      {is_symmetric ? "" : weights.path("symmetric") + " is false", ".weight_zero_point", bits});
+  out.push_back({"", ".weight_g_idx", bits});
+  const Json* order = weights.find("actorder");
+  for (const Json& by_group : {Json("group"), Json("dynamic"), Json(true)}) {
+    if (order == nullptr || *order != by_group) continue;
+    out.back().by = fmt::format("{} is {}", weights.path("actorder"), order->dump());
+  }
+  return {};
+}
+
 Result<Quantization> read_compressed_tensors(const ConfigReader& reader, const TensorFile& file) {
+  std::vector<Quantization::Promise> promises;
   const ConfigReader groups = reader.at("config_groups");
   if (const Json* all = reader.find("config_groups"); all != nullptr && all->is_object()) {
     for (const auto& [group, value] : all->as_object()) {
-      TOK_TRY(check_blocks(groups.at(group).at("weights"), "block_structure"));
+      const ConfigReader weights = groups.at(group).at("weights");
+      TOK_TRY(check_blocks(weights, "block_structure"));
+      TOK_TRY(read_promises(weights, promises));
     }
   }
-  return read_by_tensors(reader, "format",
-                         {"float-quantized", "int-quantized", "naive-quantized", "pack-quantized",
-                          "mxfp4-pack-quantized", "nvfp4-pack-quantized", "mixed-precision"},
-                         file);
+  TOK_TRY(Quantization out,
+          read_by_tensors(reader, "format",
+                          {"float-quantized", "int-quantized", "naive-quantized", "pack-quantized",
+                           "mxfp4-pack-quantized", "nvfp4-pack-quantized", "mixed-precision"},
+                          file));
+  // Patterns over names decide of which group a matrix is: all groups of its bits must agree.
+  std::ranges::copy_if(promises, std::back_inserter(out.promises), [&](const auto& promise) {
+    return std::ranges::none_of(promises, [&](const auto& other) {
+      return other.by.empty() && other.suffix == promise.suffix && other.bits == promise.bits;
+    });
+  });
+  return out;
 }
 
 Result<Quantization> read(const ConfigReader& config, std::string_view field,

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/tensor_file.h"
 #include "model/config.h"
@@ -16,10 +17,17 @@ struct Quantization {
   struct Numbers {
     uint32_t bits = 0, group = 0;
   };
+  /// A tensor without which the numbers of a matrix mean something else.
+  struct Promise {
+    std::string by;      // "config.json: quantization_config.desc_act is true"
+    std::string suffix;  // ".g_idx", after the name of the module
+    uint32_t bits = 0;   // of the matrices that have it; 0: of all
+  };
 
   std::string where;  // "config.json: quantization"; "" when it says nothing
   Numbers all;
   bool has_whole_zeros = false;                         // GPTQ's second format
+  std::vector<Promise> promises;                        // for every packed matrix
   std::map<std::string, Numbers, std::less<>> modules;  // exceptions, by the name of the module
 
   /// The numbers for the matrix `module` + ".weight".

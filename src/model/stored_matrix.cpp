@@ -189,9 +189,24 @@ class Locator : MatrixSearch {
   }
 };
 
+/// Numbers whose groups have an order, or a zero, that the file lacks would be misread.
+Result<void> check_promises(const TensorFile& file, const StoredMatrix& found,
+                            std::string_view module, const Quantization& declared) {
+  for (const Quantization::Promise& promise : declared.promises) {
+    if (promise.bits != 0 && promise.bits != weight_format(found.dtype).bits) continue;
+    if (promise.suffix.ends_with("g_idx") && found.group == found.columns) continue;
+    const std::string expected = std::string(module) + promise.suffix;
+    const TensorInfo* tensor = file.find(expected);
+    if (tensor != nullptr && tensor->elements() != 0) continue;
+    return invalid_input("{}, but there is no tensor \"{}\" beside \"{}\".", promise.by, expected,
+                         found.weight->name);
+  }
+  return {};
+}
+
 /// config.json must not contradict the tensors: one of them would be misread.
-Result<void> check_declared(const StoredMatrix& found, std::string_view name,
-                            const Quantization& declared) {
+Result<void> check_declared(const TensorFile& file, const StoredMatrix& found,
+                            std::string_view name, const Quantization& declared) {
   using Format = StoredMatrix::Format;
   if (found.format == Format::kPlain || found.format == Format::kBlocks) return {};
   const Quantization::Numbers& numbers = declared.of(module_of(name));
@@ -210,7 +225,7 @@ Result<void> check_declared(const StoredMatrix& found, std::string_view name,
         declared.where, numbers.group, module_of(name), found.scales->name, describe(*found.scales),
         found.group);
   }
-  return {};
+  return check_promises(file, found, module_of(name), declared);
 }
 
 }  // namespace
@@ -230,7 +245,7 @@ Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uin
 Result<StoredMatrix> locate(const TensorFile& file, const std::string& name, uint64_t rows,
                             uint64_t columns, const Quantization& declared) {
   TOK_TRY(StoredMatrix found, Locator(file, name, rows, columns).run());
-  TOK_TRY(check_declared(found, name, declared));
+  TOK_TRY(check_declared(file, found, name, declared));
   if (found.format == StoredMatrix::Format::kGptq && declared.has_whole_zeros &&
       found.zero_format == ZeroFormat::kUnknown) {
     WeightFormat wanted = weight_format(found.dtype);

@@ -207,6 +207,30 @@ TEST(Quantization, OfGptqMayStandInAFileOfItsOwn) {
       read(R"({"quantization": {"bits": 4, "group_size": 64}})", kSecond, packed).has_value());
 }
 
+TEST(Quantization, PromisesTensors) {
+  const auto found = [](const char* text) {
+    const auto read = declared(text);
+    EXPECT_TRUE(read) << read.error().message;
+    std::string out;
+    for (const Quantization::Promise& one : read->promises) {
+      out += fmt::format("{}{}\n", one.bits, one.suffix);
+    }
+    return out;
+  };
+  EXPECT_EQ(found(R"({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 32,
+      "desc_act": true, "dynamic": {"+:a": {"bits": 8}}}})"),
+            "0.g_idx\n");
+  EXPECT_EQ(found(R"({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 32,
+      "desc_act": true, "dynamic": {"+:a": {"desc_act": false}}}})"),
+            "");
+  // Groups of the same bits that do not agree leave open which one a matrix is of.
+  EXPECT_EQ(found(R"({"quantization_config": {"quant_method": "compressed-tensors",
+      "config_groups": {"a": {"weights": {"num_bits": 4, "symmetric": false}},
+                        "b": {"weights": {"num_bits": 8, "symmetric": false}},
+                        "c": {"weights": {"num_bits": 8, "actorder": "weight"}}}}})"),
+            "4.weight_zero_point\n");
+}
+
 TEST(Quantization, MustNotContradictTheTensors) {
   const Checkpoint c = affine({4, 16}, {4, 2});
   const TensorFile file = c.file();

@@ -1,6 +1,7 @@
 // Rounds rows of floats to the blocks of GGUF's types: the inverse of repack_gguf.cpp and
-// gguf_blocks.cpp. The types of 32 weights are rounded as ggml's quantize_row_*_ref do, bit by bit;
-// those of 256 by a search for the factors of the least weighted error.
+// gguf_blocks.cpp. The types of 32 weights are rounded as ggml's quantize_row_*_ref do, bit by bit,
+// where columns count alike; those of 256, and of 32 else, by a search for the factors of the least
+// weighted error. q8_0 is always rounded as there.
 #pragma once
 #include <cstddef>
 #include <span>

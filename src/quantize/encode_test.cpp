@@ -150,6 +150,13 @@ TEST(Encode, ImportantColumnsLoseAsLittleAsGgml) {
     EXPECT_LT(relative_error(row, found, importance),
               0.95 * relative_error(row, round_trip(type, row), importance));
   }
+  for (const std::string_view type : {"q5_1", "q5_0", "q4_1", "q4_0"}) {
+    const auto found = decoded(type, encoded(type, row, importance), row.size());
+    EXPECT_LT(relative_error(row, found, importance),
+              0.95 * relative_error(row, round_trip(type, row), importance))
+        << type;
+  }
+  EXPECT_EQ(encoded("q8_0", row, importance), encoded("q8_0", row));
 }
 
 TEST(Encode, RefusesWhatTheTypeCannotHold) {

@@ -51,6 +51,13 @@ Result<void> put_bytes(const std::function<Result<FileBytes>(uint64_t, uint64_t)
   return {};
 }
 
+Result<void> copy_tensor(const TensorFile& file, const TensorInfo& tensor,
+                         const Cancelled& cancelled, const ByteSink& sink) {
+  TOK_TRY(const TensorBytes bytes, file.pieces(tensor));
+  const auto view = [&](uint64_t at, uint64_t count) { return bytes.view(at, count); };
+  return put_bytes(view, 0, tensor.bytes, cancelled, sink);
+}
+
 Result<void> put_rows(const RowMaker& rows, uint32_t threads, const Cancelled& cancelled,
                       const ByteSink& sink) {
   threads = std::max(threads, 1u);

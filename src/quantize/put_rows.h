@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "formats/byte_source.h"
+#include "formats/tensor_file.h"
 
 namespace tokamak {
 
@@ -22,6 +23,10 @@ Result<void> check_cancelled(const Cancelled& cancelled);
 Result<void> put_bytes(const std::function<Result<FileBytes>(uint64_t, uint64_t)>& view,
                        uint64_t from, uint64_t to, const Cancelled& cancelled,
                        const ByteSink& sink);
+
+/// Puts the bytes of a tensor as they are.
+Result<void> copy_tensor(const TensorFile& file, const TensorInfo& tensor,
+                         const Cancelled& cancelled, const ByteSink& sink);
 
 /// The rows of a matrix, each by itself. make(first, count, out) writes `count` of them; it is
 /// called by several threads at once, each with its own rows.

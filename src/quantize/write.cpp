@@ -29,13 +29,6 @@ Result<void> put_padding(uint64_t bytes, uint64_t alignment, const ByteSink& sin
   return sink(zeros);
 }
 
-Result<void> copy_tensor(const GgufFile& file, const TensorInfo& tensor,
-                         const WriteOptions& options, const ByteSink& sink) {
-  TOK_TRY(const TensorBytes bytes, file.tensors.pieces(tensor));
-  const auto view = [&](uint64_t at, uint64_t count) { return bytes.view(at, count); };
-  return put_bytes(view, 0, tensor.bytes, options.cancelled, sink);
-}
-
 /// The rows of one tensor, from file to file.
 class Rows {
  public:
@@ -136,7 +129,7 @@ Result<void> write_quantized(const GgufFile& file, const QuantizationPlan& plan,
     if (tensor.is_rounded) {
       TOK_TRY(round_tensor(file, tensor, options, sink));
     } else {
-      TOK_TRY(copy_tensor(file, *tensor.from, options, sink));
+      TOK_TRY(copy_tensor(file.tensors, *tensor.from, options.cancelled, sink));
     }
     TOK_TRY(put_padding(tensor.to.bytes, alignment_of(file), sink));
     done += tensor.to.bytes;

@@ -23,7 +23,7 @@ CPU = ("--backend", "cpu")
 REFERENCE = ("--backend", "cpu-reference")
 COMMANDS = [
     "run", "chat", "describe", "transcribe", "speak", "talk", "embed", "rerank", "memory", "logits", "perplexity", "compare", "tokenize", "template", "inspect", "bench", "doctor",
-    "profile", "tune", "quantize", "merge",
+    "profile", "tune", "quantize", "imatrix", "merge",
     "sampler", "pull", "list", "rm", "cache",
 ]
 STORYTELLER = os.path.join(program.SOURCE, "models", "storyteller")

@@ -209,7 +209,7 @@ def frequency_divisors(config):
 
 
 class GgufFamilies(unittest.TestCase):
-    def convert(self, name, folder, is_split=True):
+    def convert(self, name, folder, is_split=True, is_stacked=True, tokenizer=None):
         recipe = family(name)
         architecture, names, own = FAMILIES[name]
         found = {}
@@ -226,6 +226,8 @@ class GgufFamilies(unittest.TestCase):
             expert = re.search(r"\.experts\.(\d+)", stem)
             stem = stem.replace(expert[0], ".experts") if expert else stem
             new = {**MODEL_NAMES, **LAYER_NAMES, **names}[stem]
+            if expert and not is_stacked:
+                new = new.replace("_exps", "." + expert[1])
             new = (f"blk.{layer[1]}." if layer else "") + new + ("." + suffix if suffix else "")
             one = entry(old, dtype, shape, values, architecture, recipe["config"])
             found.setdefault(new, []).append(one)
@@ -237,18 +239,18 @@ class GgufFamilies(unittest.TestCase):
         elif architecture == "deepseek2":
             own = functools.partial(experts.deepseek, is_split=False)
         path = pathlib.Path(folder) / f"{name}.gguf"
-        write(path, metadata(recipe["config"], architecture, own),
+        write(path, {**metadata(recipe["config"], architecture, own), **(tokenizer or {})},
               [(new, TYPES[parts[0][0]], [len(parts), *parts[0][1]] if len(parts) > 1 else parts[0][1],
                 b"".join(raw for _, _, raw in parts)) for new, parts in found.items()])
         return path
 
     def test_the_recorded_answers(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name, is_split in [*((name, True) for name in FAMILIES), ("deepseek_v2", False),
-                                   ("deepseek_v3", False)]:
-                path = self.convert(name, folder, is_split)
+            for name, form in [*((name, {}) for name in FAMILIES), ("deepseek_v2", {"is_split": False}),
+                               ("deepseek_v3", {"is_split": False}), ("mixtral", {"is_stacked": False})]:
+                path = self.convert(name, folder, **form)
                 for prompt in family(name)["prompts"]:
-                    with self.subTest(name, is_split=is_split, prompt=prompt["name"]):
+                    with self.subTest(name, **form, prompt=prompt["name"]):
                         greedy = prompt["greedy"]["ids"]
                         run = tokamak("logits", path, "--tokens", ",".join(map(str, prompt["ids"])),
                                       "--steps", len(greedy), "--json", "--backend", "cpu-reference")

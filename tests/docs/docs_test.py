@@ -75,6 +75,11 @@ class Documents(unittest.TestCase):
             for error in re.findall(r"[\d.]+e-\d+", cells):
                 self.assertLess(float(error), max(limits), f"{name} {kind}")
 
+    def test_the_lines_of_each_architecture_are_those_of_the_sources(self):
+        table = load_tool("family_lines")
+        self.assertEqual([row[0] for row in table.rows()], load_tool("models_table").registered())
+        self.assertEqual(read("docs/tables/family_lines.md"), table.document(), "tools/family_lines writes it again")
+
     def test_launches_stay_within_what_is_asked_for(self):
         """That the numbers are the program's is for tests/cli, which runs it."""
         table, models = load_tool("dispatches_table"), load_tool("models_table")

@@ -351,6 +351,8 @@ for bits in (0, 7, 33):
 packed_config_case("33-mlx-bits-8", {"bits": 8}, "bits", MODULE[:5], base=MLX)
 tensors_case("34-gptq-group-beyond", set_group(2), MODULE + ".g_idx", "group 2", base=GPTQ)
 tensors_case("34-gptq-group-negative", set_group(-1), MODULE + ".g_idx", "-1", base=GPTQ)
+tensors_case("34-gptq-group-missing", lambda t: t.pop(MODULE + ".g_idx"), MODULE + ".g_idx",
+             "desc_act is true", base=GPTQ)
 tensors_case("34-gptq-zeros-missing", lambda t: t.pop(MODULE + ".qzeros"), MODULE + ".qzeros",
              base=GPTQ)
 tensors_case("34-gptq-half-the-words", halve(MODULE + ".qweight"), MODULE + ".qzeros", base=GPTQ)

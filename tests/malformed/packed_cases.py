@@ -60,7 +60,12 @@ cut(INT4, ".weight_scale", "bf16[128, 1]")
 declared(INT4, "format-marlin", {"format": "marlin-24"}, "format", "marlin-24")
 cut(INT4_ZERO, ".weight_zero_point", "i32[16, 6]")
 typed(INT4_ZERO, ".weight_zero_point", "F32", "i32[16, 6]")
+lacks(INT4_ZERO, ".weight_zero_point", "symmetric is false", MODULE + ".weight_packed")
 lacks(INT8, ".weight_scale", "i8")
+for base, variant, weights, *mentions in [
+    (INT4_ZERO, "unordered", {"num_bits": 4, "actorder": "group"}, 'actorder is "group"', ".weight_g_idx"),
+    (INT8, "asymmetric", {"num_bits": 8, "symmetric": False}, "symmetric is false", ".weight_zero_point")]:
+    declared(base, variant, {"config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}, *mentions)
 tensors_case("37-ct_int8-zero-points",
              lambda t: t.update({MODULE + ".weight_zero_point": {
                  "dtype": "I8", "shape": [128, 1], "data": bytes([0] * 127 + [3])}}),

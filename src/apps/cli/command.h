@@ -42,6 +42,7 @@ void add_profile(App& app, Action& action);
 void add_tune(App& app, Action& action);
 void add_merge(App& app, Action& action);
 void add_quantize(App& app, Action& action);
+void add_imatrix(App& app, Action& action);
 void add_doctor(App& app, Action& action);
 void add_sampler(App& app, Action& action);
 void add_pull(App& app, Action& action);

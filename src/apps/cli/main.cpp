@@ -85,6 +85,7 @@ int run_program(const std::vector<std::string>& words) {
   add_profile(app, action);
   add_tune(app, action);
   add_quantize(app, action);
+  add_imatrix(app, action);
   add_merge(app, action);
   add_tokenize(app, action);
   add_template(app, action);

@@ -34,12 +34,12 @@ Result<void> MeasuredText::read() {
   return {};
 }
 
-Result<std::unique_ptr<Engine>> MeasuredText::open(OpenOptions options, uint32_t window) const {
+OpenOptions MeasuredText::opening(OpenOptions options, uint32_t window) const {
   options.task = Task::kText;
   options.all_logits = true;
   options.context_is_limit = window == 0 && command_->count("--context") == 0;
   if (window != 0) options.context = window;
-  return ModelFlags::open(std::move(options));
+  return options;
 }
 
 PerplexityOptions MeasuredText::options(Waiting& waiting, std::string figure) const {

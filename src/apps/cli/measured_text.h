@@ -16,9 +16,12 @@ class MeasuredText {
 
   /// Reads the file. Errors: it is not there.
   Result<void> read();
-  /// Opens a model for the logits of a window's tokens, which has `window` of them; 0: --context,
-  /// and without that no more than the model allows.
-  Result<std::unique_ptr<Engine>> open(OpenOptions options, uint32_t window = 0) const;
+  /// The options to open a model with for the logits of a window's tokens, which has `window` of
+  /// them; 0: --context, and without that no more than the model allows.
+  OpenOptions opening(OpenOptions options, uint32_t window = 0) const;
+  Result<std::unique_ptr<Engine>> open(OpenOptions options, uint32_t window = 0) const {
+    return ModelFlags::open(opening(std::move(options), window));
+  }
   /// Errors: a text that is too short.
   Result<TextWindows> windows(const Engine& engine) const {
     return windows_of(engine, text_, file_);

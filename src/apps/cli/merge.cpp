@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "apps/cli/command.h"
-#include "apps/cli/line/output_file.h"
+#include "apps/cli/line/output_folder.h"
 #include "base/system/path_text.h"
 #include "base/table.h"
 #include "engine/lora_files.h"
@@ -34,82 +34,6 @@ Result<TensorFile> open_model(const std::string& path) {
         path);
   }
   return open_safetensors_folder(path);
-}
-
-/// The name of the folder while its files are written.
-std::string partial_of(const std::string& output) {
-  fs::path path = path_of(output);
-  if (!path.has_filename()) path = path.parent_path();
-  return text_of(path) + ".partial";
-}
-
-/// Whether the folder may be made, before any work.
-Result<void> check_place(const std::string& output) {
-  std::error_code failed;
-  if (fs::exists(path_of(output), failed)) {
-    return fail(ErrorCode::kUsage, "{} exists; -o must name a folder that does not.", output);
-  }
-  if (!fs::exists(path_of(partial_of(output)), failed)) return {};
-  return fail(ErrorCode::kUsage, "{} is left of a merge that did not end; remove it first.",
-              partial_of(output));
-}
-
-/// A folder that is renamed when all of it is there. Without commit() nothing is left of it.
-class WholeFolder {
- public:
-  static Result<WholeFolder> make(const std::string& path) {
-    WholeFolder own(path);
-    std::error_code failed;
-    if (!fs::create_directory(path_of(own.partial_), failed)) {
-      own.partial_.clear();
-      return output_failure("{}: The folder cannot be made; is the one above it there?",
-                            partial_of(path));
-    }
-    return own;
-  }
-  WholeFolder(WholeFolder&& other) noexcept
-      : path_(other.path_), partial_(std::exchange(other.partial_, {})) {}
-  WholeFolder& operator=(WholeFolder&&) = delete;
-  ~WholeFolder() {
-    std::error_code ignored;
-    if (!partial_.empty()) fs::remove_all(path_of(partial_), ignored);
-  }
-
-  std::string place_of(const fs::path& name) const { return text_of(path_of(partial_) / name); }
-  Result<void> commit() {
-    std::error_code failed;
-    fs::rename(path_of(partial_), path_of(path_), failed);
-    if (failed) return unfinished_output(path_);
-    partial_.clear();
-    return {};
-  }
-
- private:
-  explicit WholeFolder(std::string path) : path_(std::move(path)), partial_(partial_of(path_)) {}
-
-  std::string path_, partial_;
-};
-
-/// Whether a file of the model's folder has weights, in whatever format.
-bool has_weights(const fs::path& file) {
-  const std::string ending = text_of(file.extension());
-  constexpr std::string_view kEndings[] = {".safetensors", ".bin",  ".pt", ".pth",
-                                           ".gguf",        ".onnx", ".h5", ".msgpack"};
-  return std::ranges::find(kEndings, ending) != std::end(kEndings);
-}
-
-/// Copies what stands beside the weights: configs, the tokenizer, templates.
-Result<void> copy_others(const std::string& model, const WholeFolder& out) {
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(path_of(model), failed)) {
-    const fs::path name = entry.path().filename();
-    if (!entry.is_regular_file(failed) || has_weights(name)) continue;
-    const std::string place = out.place_of(name);
-    if (!fs::copy_file(entry.path(), path_of(place), failed) || failed)
-      return unfinished_output(place);
-  }
-  if (failed) return invalid_input("{}: The folder cannot be read.", model);
-  return {};
 }
 
 Result<void> print_plan(const MergePlan& plan, bool as_json) {
@@ -148,9 +72,9 @@ Result<void> write_folder(const std::string& path, const TensorFile& model, cons
   options.progress = [&](const TensorInfo& next) {
     waiting->say(fmt::format("{} of {} tensors: {}", done++, plan.tensors.size(), next.name));
   };
-  TOK_TRY(copy_others(path, out));
+  TOK_TRY(out.copy_others(path));
   for (uint32_t i = 0; i < model.sources().size(); ++i) {
-    const std::string place = out.place_of(path_of(model.sources()[i]->name()).filename());
+    const std::string place = out.place_of(text_of(path_of(model.sources()[i]->name()).filename()));
     WholeFile file(place);
     TOK_TRY(write_merged(model, plan, i, options, [&](std::span<const std::byte> bytes) {
       return put_piece(file, bytes, place);
@@ -167,7 +91,7 @@ Result<void> run_merge(const MergeFlags& flags) {
     TOK_TRY(AdapterOption one, adapter_named(text));
     chosen.push_back(std::move(one));
   }
-  if (!flags.output.empty()) TOK_TRY(check_place(flags.output));
+  if (!flags.output.empty()) TOK_TRY(check_output_folder(flags.output));
   TOK_TRY(const std::vector<LoraFiles> adapters, read_adapters(chosen));
   TOK_TRY(const std::string path, find_or_fetch(flags.model, flags.pull));
   TOK_TRY(const TensorFile model, open_model(path));

@@ -1,3 +1,5 @@
+#include "apps/cli/quantize.h"
+
 #include <filesystem>
 #include <thread>
 
@@ -14,20 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct QuantizeFlags {
-  std::string model, output, type = "q4_k_m", imatrix;
-  std::vector<std::string> overrides;
-  uint32_t threads = 0;
-  bool dry_run = false, json = false, force = false, pull = false;
-};
-
 /// The file of the model. Errors: a folder of safetensors, or none of this engine's files.
 Result<GgufFile> open_model(const std::string& path) {
   std::error_code failed;
   if (fs::is_directory(path_of(path), failed)) {
     return unsupported(
-        "{} is a folder, expected a GGUF file. Convert it first, by llama.cpp's "
-        "convert_hf_to_gguf.py with --outtype bf16; or run it as it is with --quantize q8 or q4.",
+        "{} is a folder, of which --type mlx4 makes a smaller one. For a GGUF file convert it "
+        "first, "
+        "by llama.cpp's convert_hf_to_gguf.py with --outtype bf16; or run it as it is with "
+        "--quantize q8 or q4.",
         path);
   }
   auto file = open_gguf(path);
@@ -56,35 +53,6 @@ Result<void> check_place(const QuantizeFlags& flags, const GgufFile& file) {
   return check_output(flags.output);
 }
 
-std::string type_text(const TensorInfo& tensor) {
-  return std::string(dtype_name(tensor.dtype));
-}
-
-Result<void> print_plan(const QuantizationPlan& plan, bool as_json) {
-  Table table;
-  using enum Table::Align;
-  table.column("tensor", "name").column("shape", "shape").column("from", "from");
-  table.column("to", "to")
-      .column("bytes", "bytes", kRight)
-      .column("new bytes", "new_bytes", kRight);
-  table.column("", "note");
-  for (const TensorPlan& tensor : plan.tensors) {
-    Json::Array shape;
-    for (const uint64_t extent : tensor.to.shape) shape.emplace_back(extent);
-    const std::string extents = fmt::format("{}", fmt::join(tensor.to.shape, " x "));
-    table.row({tensor.to.name, Cell(extents, std::move(shape)), type_text(*tensor.from),
-               type_text(tensor.to), bytes_cell(tensor.from->bytes), bytes_cell(tensor.to.bytes),
-               tensor.note});
-  }
-  if (as_json) {
-    const Json json(Json::Object{
-        {"tensors", table.json()}, {"bytes", plan.old_bytes}, {"new_bytes", plan.new_bytes}});
-    return print(json.dump(1) + "\n");
-  }
-  return print(fmt::format("{}{} tensors: {} become {}\n", table.text(), table.rows(),
-                           bytes_text(plan.old_bytes), bytes_text(plan.new_bytes)));
-}
-
 /// Refuses sums of another model.
 Result<void> check_sums(const GgufFile& sums, const QuantizationPlan& plan,
                         const std::string& path) {
@@ -93,7 +61,7 @@ Result<void> check_sums(const GgufFile& sums, const QuantizationPlan& plan,
     if (!importance.empty()) return {};
   }
   return invalid_input(
-      "{}: The file has no sums for a matrix of the model, expected those of `llama-imatrix`.",
+      "{}: The file has no sums for a matrix of the model, expected those of `tokamak imatrix`.",
       path);
 }
 
@@ -110,8 +78,7 @@ Result<void> write_file(const GgufFile& file, const QuantizationPlan& plan,
   const WhenInterrupted stop(OnInterrupt::kStop);
   std::optional<Waiting> waiting("reading the model");
   WriteOptions options;
-  options.threads =
-      flags.threads != 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency());
+  options.threads = flags.thread_count();
   options.sums = sums ? &*sums : nullptr;
   options.cancelled = interrupted;
   options.progress = [&](const TensorPlan& next, uint64_t done) {
@@ -126,6 +93,11 @@ Result<void> write_file(const GgufFile& file, const QuantizationPlan& plan,
 }
 
 Result<void> run_quantize(const QuantizeFlags& flags) {
+  if (const auto bits = mlx_bits(flags.type)) return quantize_folder(flags, *bits);
+  if (flags.group != 0) {
+    return fail(ErrorCode::kUsage, "--group-size is for types of MLX; {} has its own blocks.",
+                flags.type);
+  }
   TOK_TRY(const TargetType* target, find_target_type(flags.type));
   std::vector<TypeOverride> overrides;
   for (const std::string& text : flags.overrides) {
@@ -146,31 +118,70 @@ Result<void> run_quantize(const QuantizeFlags& flags) {
   const Clock clock = steady_clock();
   const double start = clock();
   TOK_TRY(write_file(file, plan, flags));
-  return print(fmt::format("{}: {}, {} before ({}, {:.0f} s)\n", flags.output,
-                           bytes_text(plan.new_bytes), bytes_text(plan.old_bytes), target->name,
-                           clock() - start));
+  return print_result(plan, flags, std::string(target->name), clock() - start);
 }
 
 }  // namespace
 
+uint32_t QuantizeFlags::thread_count() const {
+  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+Result<void> print_plan(const QuantizationPlan& plan, bool as_json, std::string_view packed) {
+  Table table;
+  using enum Table::Align;
+  table.column("tensor", "name").column("shape", "shape").column("from", "from");
+  table.column("to", "to")
+      .column("bytes", "bytes", kRight)
+      .column("new bytes", "new_bytes", kRight);
+  table.column("", "note");
+  for (const TensorPlan& tensor : plan.tensors) {
+    Json::Array shape;
+    for (const uint64_t extent : tensor.to.shape) shape.emplace_back(extent);
+    const std::string extents = fmt::format("{}", fmt::join(tensor.to.shape, " x "));
+    const bool is_named = tensor.is_rounded && !packed.empty();
+    table.row({tensor.to.name, Cell(extents, std::move(shape)),
+               std::string(dtype_name(tensor.from->dtype)),
+               std::string(is_named ? packed : dtype_name(tensor.to.dtype)),
+               bytes_cell(tensor.from->bytes), bytes_cell(tensor.to.bytes), tensor.note});
+  }
+  if (as_json) {
+    const Json json(Json::Object{
+        {"tensors", table.json()}, {"bytes", plan.old_bytes}, {"new_bytes", plan.new_bytes}});
+    return print(json.dump(1) + "\n");
+  }
+  return print(fmt::format("{}{} tensors: {} become {}\n", table.text(), table.rows(),
+                           bytes_text(plan.old_bytes), bytes_text(plan.new_bytes)));
+}
+
+Result<void> print_result(const QuantizationPlan& plan, const QuantizeFlags& flags,
+                          const std::string& kind, double seconds) {
+  return print(fmt::format("{}: {}, {} before ({}, {:.0f} s)\n", flags.output,
+                           bytes_text(plan.new_bytes), bytes_text(plan.old_bytes), kind, seconds));
+}
+
 void add_quantize(App& app, Action& action) {
-  App* command = app.add_subcommand("quantize", "a smaller GGUF file of a model");
+  App* command = app.add_subcommand("quantize", "a smaller GGUF file or MLX folder of a model");
   command->footer(
       R"(A type that stands alone is that of all matrices: q8_0, q6_k, q5_k, q5_1, q5_0, q4_k, q4_1, q4_0,
 q3_k, q2_k, f16, bf16 or f32. A mix gives more bits to the matrices that need them: q5_k_m,
 q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m or q3_k_s. Norms, biases and routers stay as they are.
+mlx2, mlx3, mlx4, mlx5, mlx6 and mlx8 are those of folders of safetensors, as MLX packs them.
 Examples:
   tokamak quantize model-bf16.gguf -o model-q4.gguf                      q4_k_m
   tokamak quantize model-bf16.gguf -o model-q8.gguf --type q8_0
   tokamak quantize model-bf16.gguf --type q4_k_m --dry-run               what becomes of each tensor
   tokamak quantize model-bf16.gguf -o small.gguf --tensor-type 'ffn_down=q5_k'
   tokamak quantize model-bf16.gguf --type q4_k_m --dry-run --json        the table for programs
+  tokamak quantize path/to/model -o path/to/model-4bit --type mlx4       a folder for MLX, too
 The model may be packed itself, but then it loses bits twice.)");
   auto flags = std::make_shared<QuantizeFlags>();
-  add_model(*command, flags->model, "a GGUF file, or org/name:FILE of the cache")->required();
-  Option* output = command->add_option("-o,--output", flags->output, "the file to write")
-                       ->type_name("FILE")
-                       ->check(not_empty("the path of a file"));
+  add_model(*command, flags->model, "a GGUF file, a folder of safetensors, or a name of the cache")
+      ->required();
+  Option* output =
+      command->add_option("-o,--output", flags->output, "the file to write, or the folder")
+          ->type_name("FILE")
+          ->check(not_empty("the path of a file"));
   command->add_option("--type", flags->type, "the type of matrices, or a mix of types")
       ->type_name("TYPE")
       ->capture_default_str();
@@ -180,11 +191,16 @@ The model may be packed itself, but then it loses bits twice.)");
                    "(repeatable; the first one that is found decides)")
       ->type_name("REGEX=TYPE");
   command
-      ->add_option("--imatrix", flags->imatrix,
-                   "a GGUF file of llama-imatrix: how much the columns of each matrix count, for "
-                   "types with blocks of 256")
+      ->add_option(
+          "--imatrix", flags->imatrix,
+          "a GGUF file of `tokamak imatrix` or llama-imatrix: how much the columns of each "
+          "matrix count, for all types but q8_0 and floats")
       ->type_name("FILE")
       ->check(not_empty("the path of a file"));
+  command
+      ->add_option("--group-size", flags->group,
+                   "of MLX's types: columns that share a scale; default: 64")
+      ->check(one_of({"32", "64", "128"}));
   Option* dry_run = command->add_flag("--dry-run", flags->dry_run,
                                       "list the tensors, their types and bytes; write nothing");
   command->add_flag("--json", flags->json, "--dry-run as one JSON object")->needs(dry_run);

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "backend/cpu/meeting.h"
+#include "backend/cpu/observe.h"
 #include "base/check.h"
 #include "base/seconds.h"
 #include "base/system/huge_pages.h"
@@ -41,11 +42,13 @@ class HostBuffer {
 
 class CpuProgram : public Program {
  public:
-  CpuProgram(Plan plan, std::shared_ptr<Vectors> vectors, std::shared_ptr<uint64_t> alive)
+  CpuProgram(Plan plan, std::shared_ptr<Vectors> vectors, std::shared_ptr<uint64_t> alive,
+             LaunchObserver observer)
       : plan_(std::move(plan)),
         layout_(plan_.layout()),
         vectors_(std::move(vectors)),
-        alive_(std::move(alive)) {
+        alive_(std::move(alive)),
+        observer_(std::move(observer)) {
     find_panels();
   }
   ~CpuProgram() override {
@@ -201,6 +204,7 @@ class CpuProgram : public Program {
     const BatchSize now = size();
     for (const Operand& in : step.inputs) call.inputs.push_back(view(in, now));
     for (const Operand& out : step.outputs) call.outputs.push_back(view(out, now));
+    if (observer_) observer_(plan_, step, call);
     if (meeting_ == nullptr || !is_collective(step.op)) return step.kernel->run(call);
     call.ranks = meeting_->come(rank_, call.inputs);
     step.kernel->run(call);
@@ -226,6 +230,7 @@ class CpuProgram : public Program {
   BatchLayout layout_;
   std::shared_ptr<Vectors> vectors_;  // null in the reference
   std::shared_ptr<uint64_t> alive_;   // bytes of all programs of the backend
+  LaunchObserver observer_;           // may be empty
   std::map<size_t, std::shared_ptr<const PanelLayout>> panels_;  // by buffer
   std::vector<HostBuffer> buffers_;
   std::vector<std::byte> batch_bytes_;  // kept to allocate nothing per step
@@ -239,10 +244,11 @@ class CpuBackend : public Backend {
       : device_(std::move(device)), vectors_(std::move(vectors)) {}
   const DeviceInfo& device() const override { return device_; }
   uint64_t device_bytes() const override { return *alive_; }
+  void observe(LaunchObserver observer) { observer_ = std::move(observer); }
 
   Result<std::unique_ptr<Program>> compile(Plan plan, const ConstantReader& constants,
                                            const LoadProgress& progress) override {
-    auto program = std::make_unique<CpuProgram>(std::move(plan), vectors_, alive_);
+    auto program = std::make_unique<CpuProgram>(std::move(plan), vectors_, alive_, observer_);
     TOK_TRY(program->allocate());
     TOK_TRY(program->load(constants, progress));
     return program;
@@ -252,12 +258,18 @@ class CpuBackend : public Backend {
   DeviceInfo device_;
   std::shared_ptr<Vectors> vectors_;
   std::shared_ptr<uint64_t> alive_ = std::make_shared<uint64_t>(0);
+  LaunchObserver observer_;
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> make_cpu_backend_of(DeviceInfo device, std::shared_ptr<Vectors> vectors) {
   return std::make_unique<CpuBackend>(std::move(device), std::move(vectors));
+}
+
+void observe_launches(Backend& backend, LaunchObserver observer) {
+  TOK_CHECK(backend.device().backend == BackendKind::kCpu && backend.device().ranks == 1);
+  static_cast<CpuBackend&>(backend).observe(std::move(observer));
 }
 
 std::unique_ptr<Backend> make_cpu_backend() {

@@ -30,7 +30,8 @@ constexpr Rename kLayerNames[] = {
     {"ffn_up", "mlp.up_proj"},
     {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
 };
-/// Matrices of all experts in one tensor.
+/// Matrices of all experts in one tensor; the first files with experts have one for each, as
+/// "ffn_gate.3".
 constexpr Rename kExpertNames[] = {
     {"ffn_down_exps", "down_proj"},
     {"ffn_gate_exps", "gate_proj"},
@@ -99,6 +100,15 @@ void add_layer_tensor(TensorInfo tensor, const Parts& parts, const Architecture&
     add_experts(tensor, fmt::format("{}{}", prefix, architecture.expert_names), name, parts.suffix,
                 out);
     return;
+  }
+  if (const size_t dot = parts.stem.rfind('.'); architecture.experts && dot != parts.stem.npos) {
+    const std::string stacked = std::string(parts.stem.substr(0, dot)) + "_exps";
+    if (const std::string_view name = renamed(kExpertNames, stacked); !name.empty()) {
+      tensor.name = fmt::format("{}{}.{}.{}.{}", prefix, architecture.expert_names,
+                                parts.stem.substr(dot + 1), name, parts.suffix);
+      out.push_back(std::move(tensor));
+      return;
+    }
   }
   std::string_view name = renamed(architecture.names, parts.stem);
   if (name.empty()) name = renamed(kLayerNames, parts.stem);
