@@ -213,6 +213,7 @@ test("bench", async ({ context, server }) => {
   await page.goto(`${server.address}bench.html?cpu`);
   const measure = page.getByRole("button", { name: "Measure" });
   await expect(measure).toBeEnabled();
+  await page.getByText("What is measured").press("Enter");
   await page.getByLabel("Prompts").fill("64");
   await page.getByLabel("Answers").fill("16");
   await page.getByLabel("Repetitions").fill("2");
