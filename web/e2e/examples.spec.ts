@@ -66,11 +66,13 @@ async function used(page: Page, address: string): Promise<void> {
   expect(errors).toEqual([]);
 }
 
-/** Gives out the files of a folder. */
-async function served(folder: string, page: Page): Promise<void> {
+/** Gives out the files of a folder while the page is used; its address. */
+async function served(folder: string, page: Page): Promise<string> {
   const server = await preview({ ...COMMON, configFile: false, root: folder, build: { outDir: "." }, preview: { host: "127.0.0.1", port: 0 } });
-  await used(page, `http://127.0.0.1:${(server.httpServer.address() as AddressInfo).port}/index.html`);
+  const address = `http://127.0.0.1:${(server.httpServer.address() as AddressInfo).port}/index.html`;
+  await used(page, address);
   await server.close();
+  return address;
 }
 
 for (const name of ["worker", "react", "svelte", "ai-sdk", "langchain"]) {
@@ -87,6 +89,15 @@ test("the example plain runs from a server of files", async ({ context }) => {
   const folder = made("plain");
   cpSync(TALKING, join(folder, "model"), { recursive: true });
   await served(folder, await context.newPage());
+});
+
+test("the example service-worker runs, and again when its server is gone", async ({ shared }) => {
+  const context = await shared.newContext();
+  const folder = made("service-worker");
+  cpSync(TALKING, join(folder, "model"), { recursive: true });
+  const page = await context.newPage();
+  await used(page, await served(folder, page));
+  await context.close();
 });
 
 test("the example extension runs in a browser that has it", async ({ server }) => {

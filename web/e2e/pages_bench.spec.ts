@@ -10,6 +10,7 @@ test("speeds stand beside a check, and can be taken along", async ({ open }, inf
   const page = await open("bench");
   const measure = page.getByRole("button", { name: "Measure" });
   await expect(measure).toBeEnabled();
+  await page.getByText("What is measured").press("Enter");
   await page.getByLabel("Prompts").fill("16");
   await page.getByLabel("Answers").fill("4");
   await page.getByLabel("Repetitions").fill("2");
@@ -19,6 +20,7 @@ test("speeds stand beside a check, and can be taken along", async ({ open }, inf
   await expect(rows).toHaveCount(2);
   await expect(rows.first()).toContainText("pp16");
   await expect(rows.nth(1)).toContainText("writing 4");
+  await expect(page.locator("#results .headline")).toHaveText(/^[\d.,]+ tokens a second are written on /);
   await expect(page.locator(".checks .right").first()).toBeVisible();
   await checkLooks(page, "bench");
 
@@ -75,6 +77,7 @@ test("no speed is shown where the results are wrong", async ({ open }) => {
 test("what the fields do not take is said, and nothing is measured", async ({ open }) => {
   const page = await open("bench");
   await expect(page.getByRole("button", { name: "Measure" })).toBeEnabled();
+  await page.getByText("What is measured").press("Enter");
   await page.getByLabel("Prompts").fill("many");
   await page.getByRole("button", { name: "Measure" }).click();
   await expect(page.getByLabel("Prompts")).toBeFocused();
@@ -130,6 +133,7 @@ test("another engine is loaded when it is asked for, and runs the same text", as
   const noted = () => page.evaluate(() => (globalThis as unknown as { noted: unknown[] }).noted);
   await page.goto(`${server.address}bench.html?cpu&model=${server.address}talking/`);
   await expect(page.getByRole("button", { name: "Measure" })).toBeEnabled();
+  await page.getByText("What is measured").press("Enter");
   await page.getByLabel("Answers").fill("4");
   await page.getByLabel("Repetitions").fill("1");
   await page.getByText("Beside another engine").click();

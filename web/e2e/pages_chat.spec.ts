@@ -133,7 +133,7 @@ test("a second opening that fails or is stopped leaves the first model at work",
   };
   await page.locator(".chip").press("Enter");
   const cards = page.getByRole("list", { name: "Models to choose from" }).getByRole("listitem");
-  await expect(cards.filter({ hasText: "Qwen/Qwen3-0.6B" })).toContainText("1.5 GB, many languages");
+  await expect(cards.filter({ hasText: "Qwen/Qwen3-0.6B" })).toContainText("1.5 GB, 16 bits, many languages; too large for this device");
   await expect(cards.filter({ hasText: "/talking/" })).toContainText(/kept in this browser, \d+ kB/);
   await page.getByRole("button", { name: /^Delete http.*\/talking\/ from this browser$/ }).press("Enter");
   await expect(page.getByRole("alert")).toContainText("is open in a tab; close it there first.");

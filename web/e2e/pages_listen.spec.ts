@@ -49,7 +49,7 @@ test("nothing is recorded for a model that does not hear", async ({ context, ser
   const page = await context.newPage();
   await page.goto(`${server.address}listen.html`);
   await expect(page.locator("#listen > .status")).toHaveText("Open a model that hears.");
-  await expect(page.getByRole("button", { name: "openai/whisper-tiny 151 MB, many languages" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "openai/whisper-tiny 151 MB, 32 bits, many languages" })).toBeVisible();
   // Nobody can fetch a codec: the pages that need one are not among the links.
   const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
   await expect(links).toHaveText(["Chat", "Listen", "Memory", "Timeline", "Kernels", "Inspect", "Validate", "Bench", "Docs"]);

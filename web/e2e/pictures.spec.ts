@@ -213,10 +213,12 @@ test("bench", async ({ context, server }) => {
   await page.goto(`${server.address}bench.html?cpu`);
   const measure = page.getByRole("button", { name: "Measure" });
   await expect(measure).toBeEnabled();
+  await page.getByText("What is measured").press("Enter");
   await page.getByLabel("Prompts").fill("64");
   await page.getByLabel("Answers").fill("16");
   await page.getByLabel("Repetitions").fill("2");
   await page.getByLabel("Measure what lower bounds need").uncheck();
+  await page.getByText("What is measured").press("Enter");
   await measure.click();
   await expect(page.locator("#results tbody tr")).toHaveCount(2);
   await pictures(page, "bench", "#results");

@@ -82,7 +82,7 @@ test("the chat page says that the engine has stopped, and finishes the answer", 
   await page.locator("#message").fill("Hello");
   await page.keyboard.press("Enter");
   const status = page.locator("#model-status");
-  await expect(status).toHaveText("The engine has stopped: unreachable. The model was opened again, and what was under way has gone on.");
+  await expect(status).toHaveText("The engine has stopped: unreachable. The model was opened again, and what was running has gone on.");
   await expect(page.locator(".compose .status")).toContainText("first after");
   await expect(page.getByRole("alert")).toHaveCount(0);
 });

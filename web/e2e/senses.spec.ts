@@ -94,7 +94,14 @@ test("a text is said as by a native program, piece by piece", async ({ context, 
   const found = await page.evaluate(async (address) => {
     const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
     const options = { backend: "cpu", cache: "none" } as const;
-    const engine = await open(`${address}speaking/`, { ...options, codec: `${address}data/speech/nanocodec/` });
+    const notices: string[] = [];
+    const phases = new Set<string>();
+    const engine = await open(`${address}speaking/`, {
+      cache: "none", // by itself on the processor, since there is no GPU
+      codec: `${address}data/speech/nanocodec/`,
+      onNotice: (text) => notices.push(text),
+      onProgress: ({ phase }) => phases.add(phase),
+    });
     const parts: number[] = [];
     const onSamples = (samples: Float32Array) => parts.push(samples.length);
     const { samples, ...speech } = await engine.speak("Good day. It is late.", { seed: 7, onSamples });
@@ -102,9 +109,11 @@ test("a text is said as by a native program, piece by piece", async ({ context, 
     const refused = await silent.speak("Good day.").catch(({ message }) => message as string);
     await engine.close();
     await silent.close();
-    return { ...speech, samples: [...samples], parts, refused, speaks: engine.model.speaks };
+    return { ...speech, samples: [...samples], parts, refused, speaks: engine.model.speaks, notices, phases: [...phases] };
   }, server.address);
   expect([found.rate, found.samples.length, found.pieces, found.cut, found.speaks]).toEqual([SAID.rate, SAID.count, 2, 0, true]);
+  expect(found.notices).toEqual([expect.stringMatching(/^No GPU found: running on the processor/)]);
+  expect(found.phases.slice(-2)).toEqual(["warm-up", "ready"]);
   expect(found.parts.length).toBeGreaterThan(1);
   expect(found.parts.reduce((sum, count) => sum + count)).toBe(SAID.count);
   for (const [at, expected] of SAID.samples.entries()) {

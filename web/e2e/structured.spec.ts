@@ -56,3 +56,36 @@ test("answers of a form keep to it, several at once, each as it is alone", async
   expect(streamed).toBe(JSON.parse(found.whole).choices[0].message.content);
   expect(found.wrong).toMatchObject({ code: expect.stringMatching(/usage|invalid-input|unsupported/), message: expect.stringContaining("nothing") });
 });
+
+test("reasoning of a chat comes apart from its text, and the views of a model are as their types say", async ({ context, server }) => {
+  const page = await context.newPage();
+  await page.goto(`${server.address}tiny/config.json`);
+  const { chats, views } = await page.evaluate(async (address) => {
+    const { open } = (await import(`${address}package/index.js`)) as typeof import("tokamak-web");
+    const names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
+    const files = await Promise.all(names.map(async (name) => new File([await (await fetch(`${address}talking/${name}`)).blob()], name)));
+    const template = "{{ messages[0].content }}{% if thinks %}<think>\n{% endif %}{# <think> </think> #}";
+    const engine = await open([...files, new File([template], "chat_template.jinja")], { backend: "cpu", cache: "none", selfTest: false });
+    const chat = (thinks: boolean, more: object = {}) =>
+      engine.chat([{ role: "user", content: "Why?" }], { maxTokens: 12, temperature: 1, seed: 3, templateVariables: { thinks }, ...more }).result;
+    const chats = [await chat(true), await chat(false), await chat(true, { choices: ["yes", "no"] })];
+    const keys: Record<string, string[]> = {};
+    for (const view of ["summary", "graph", "plan", "weights", "memory"] as const) keys[view] = Object.keys(await engine.inspect(view, { form: "json" }));
+    const { phases } = await engine.inspect("plan", { form: "json" });
+    keys["step"] = Object.keys(phases[0]!.steps[0]!);
+    await engine.close();
+    return { chats, views: keys };
+  }, server.address);
+  const [thinking, plain, formed] = chats;
+  expect(thinking).toMatchObject({ text: "", toolCalls: [], message: { role: "assistant", content: "" } });
+  expect(thinking!.reasoning).not.toBe("");
+  expect(plain).toMatchObject({ reasoning: "", tokens: 12 });
+  expect(plain!.text).not.toBe("");
+  expect(formed).toMatchObject({ reasoning: "", text: expect.stringMatching(/^(yes|no)$/) });
+  expect(views["summary"]).toEqual(expect.arrayContaining(["model", "architecture", "parameters", "element_types", "layers", "width", "context", "files", "fusions", "launches", "memory"]));
+  expect(views["graph"]).toEqual(["tokens", "depth", "values", "nodes", "result"]);
+  expect(views["plan"]).toEqual(["backend", "device", "depth", "buffers", "phases"]);
+  expect(views["step"]).toEqual(expect.arrayContaining(["op", "kernel", "inputs", "outputs", "bytes", "flops", "passed_over"]));
+  expect(views["weights"]).toEqual(["used", "skipped", "tensors"]);
+  expect(views["memory"]).toEqual(["memory", "kept", "phases", "buffers"]);
+});

@@ -73,7 +73,7 @@ for (const way of ["is closed", "crashes"] as const) {
     await expect(second.locator(".compose .status")).toContainText("120 tokens");
     const whole = (await answer(second).textContent())!;
     expect(whole.startsWith(before.slice(0, -2))).toBe(true); // the last character may have been half of one
-    await expect(second.locator("#model-status")).toContainText("what was under way has gone on");
+    await expect(second.locator("#model-status")).toContainText("what was running has gone on");
     for (const page of [second, third]) await expect(tabs(page)).toHaveText("2 tabs");
     expect(second.workers().length + third.workers().length).toBe(1);
     await ask(third, "And then?", 5);

@@ -131,8 +131,10 @@ Result<Json> open(State& state, const Json& options) {
   TOK_TRY(ModelFiles files, read_files(opening));
   TOK_TRY(std::unique_ptr<Backend> backend, open_backend(own));
   TOK_TRY(state.engine, Engine::load(std::move(files), std::move(backend), own, steady_clock()));
-  state.options = own;
   const Engine& engine = *state.engine;
+  state.options = own;
+  // Codecs and measurements beside it take the same device, and give no notice of that again.
+  if (own.backend == "auto") state.options.backend = backend_name(engine.device().backend);
   Json times, out;
   times.set("total", engine.load_times().total_seconds);
   times.set("compile", engine.load_times().compile_seconds);

@@ -36,6 +36,17 @@ void send_piece(uint32_t id, const std::string& text) {
   tell("piece", what);
 }
 
+/// Loads the weights and compiles the pipelines, which the first sound would wait for: one frame is
+/// decoded.
+Result<void> warm_up(Codec& codec) {
+  Json what;
+  what.set("phase", "warm-up").set("done", 0).set("total", 0);
+  tell("progress", what);
+  const std::vector<uint32_t> frame(codec.groups());
+  TOK_TRY(codec.decode(frame));
+  return {};
+}
+
 /// Opens a codec as Codec::open() does, of files that the page has.
 Result<void> open_codec(const Opening& opening, const Engine& engine, const OpenOptions& options,
                         Voice& voice) {
@@ -107,6 +118,7 @@ Result<Json> transcribe(State& state, const Json& options) {
 }
 
 /// {name, files} -> {rate}: the codec of the model that is open, which speaks: samples of a second.
+/// It has been used once then, so that the first text is said as soon as the next.
 Result<Json> codec(State& state, const Json& options) {
   TOK_TRY(const Opening opening, read_opening(options));
   TOK_TRY(Engine* const engine, open_engine(state));
@@ -120,6 +132,7 @@ Result<Json> codec(State& state, const Json& options) {
   const auto voice = std::make_shared<Voice>();
   TOK_TRY(open_codec(opening, *engine, state.options, *voice));
   Codec& found = *voice->codec;
+  TOK_TRY(warm_up(found));
   const auto decode = [&found](std::span<const uint32_t> codes, uint32_t context) {
     return found.decode(codes, context);
   };

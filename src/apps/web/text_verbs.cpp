@@ -138,21 +138,44 @@ Result<TextRequest> text_request(const Json& options) {
   return request;
 }
 
+/// The form of the answer to a chat's prompt; nothing where there is no chat. A grammar lets
+/// nothing else come: all of the answer is text then.
+Result<std::optional<AnswerForm>> chat_answer_form(State& state, const Json& options,
+                                                   Request& request) {
+  static const protocol::ChatForm kPlain;
+  if (options.find("messages") == nullptr) return std::nullopt;
+  TOK_TRY(const Tokenizer* const own, tokenizer(state));
+  if (!state.chat) state.chat = protocol::find_chat_form(state.engine->files(), own);
+  const Json *ends = options.find("endIds"), *tools = options.find("tools");
+  if (ends == nullptr || ends->is_null()) protocol::add_end_ids(*state.chat, request.params);
+  const protocol::ChatForm& chat = request.params.grammar ? kPlain : *state.chat;
+  AnswerForm form{*own, protocol::reasoning_format(chat, own->decode(request.prompt)), chat.marks};
+  // A model whose template knows none has not seen them.
+  if (tools != nullptr && !tools->is_null() && !chat.is_generic) {
+    form.format.tools = chat.tools;
+    form.format.tool_list = *tools;
+  }
+  return form;
+}
+
 }  // namespace
 
 /// {prompt[, suffix] | ids | messages[, tools, variables], maxTokens, minTokens, temperature, topK,
 /// topP, minP, typicalP, repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed,
 /// stop, endIds, grammar, jsonSchema, regex, choices, logprobs, priority, images} -> {request}.
-/// Images are parts of messages as in OpenAI's chats, or such parts in `images`.
+/// Images are parts of messages as in OpenAI's chats, or such parts in `images`. Reasoning, and
+/// calls of `tools`, come apart in the answer to messages.
 Result<Json> generate(State& state, const Json& options) {
   TOK_TRY(Engine* const engine, open_engine(state));
   TOK_TRY(const TextRequest asked, text_request(options));
   TOK_TRY(Request request, scheduler_request(*engine, asked));
+  TOK_TRY(std::optional<AnswerForm> form, chat_answer_form(state, options, request));
   TOK_TRY(add_images_of(options, *engine, request));
   std::optional<uint64_t>& seed = request.params.sampling.seed;
   if (!seed) seed = fresh_seed(steady_clock()(), ++state.seeds) & kMaxSafeInteger;
   TOK_TRY(Scheduler* const scheduler, engine->scheduler());
-  TOK_TRY(const uint32_t number, state.requests.add(*scheduler, std::move(request)));
+  TOK_TRY(const uint32_t number,
+          state.requests.add(*scheduler, std::move(request), std::move(form)));
   Json out;
   out.set("request", number);
   return out;

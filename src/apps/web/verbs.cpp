@@ -73,6 +73,7 @@ void State::clear() {
   embedder.reset();
   voice.reset();
   requests.clear();
+  chat.reset();
   engine.reset();
   checked.reset();
   roofline.reset();

@@ -8,6 +8,7 @@
 #include "apps/web/open_options.h"
 #include "apps/web/requests.h"
 #include "engine/engine.h"
+#include "protocol/templates/chat_form.h"
 #include "report/bench/roofline.h"
 
 namespace tokamak::memory {
@@ -38,6 +39,7 @@ struct State {
   std::shared_ptr<Voice> voice;                // of the engine; null: it has no codec
   std::shared_ptr<memory::Embedder> embedder;  // the engine as one, once a memory has asked for it
   std::shared_ptr<Conversation> conversation;  // null: none was begun
+  std::optional<protocol::ChatForm> chat;      // of its model, once one was begun
 
   /// Ends what runs, and forgets the model.
   void clear();

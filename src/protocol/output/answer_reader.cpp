@@ -35,21 +35,39 @@ void AnswerReader::take(uint32_t id) {
   reasoning_tokens_ += was_reasoning || is_reasoning();
 }
 
-void AnswerReader::finish() {
+void AnswerReader::finish(bool is_cut) {
   show(reader_.push(decoder_.finish()));
-  show(reader_.finish());
+  show(reader_.finish(is_cut));
   const std::string held = stop_.finish();
   content_ += held;
   if (!held.empty()) show_(false, held);
 }
 
+std::vector<ToolCall> AnswerReader::take_calls() {
+  return std::exchange(calls_, {});
+}
+
 void AnswerReader::show(const OutputParts& parts) {
   for (const OutputPart& part : parts) {
-    if (part.kind == Kind::kContent) {
-      show_content(part.text);
-    } else if (part.kind == Kind::kReasoning) {
-      reasoning_ += part.text;
-      show_(true, part.text);
+    switch (part.kind) {
+      case Kind::kContent:
+        show_content(part.text);
+        break;
+      case Kind::kReasoning:
+        reasoning_ += part.text;
+        show_(true, part.text);
+        break;
+      case Kind::kCallBegin:
+        call_ = {.name = part.text, .arguments = ""};
+        break;
+      case Kind::kCallArguments:
+        call_.arguments += part.text;
+        break;
+      case Kind::kCallEnd:
+        calls_.push_back(std::move(call_));
+        break;
+      case Kind::kCallCut:
+        break;
     }
   }
 }

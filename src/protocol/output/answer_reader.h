@@ -1,4 +1,4 @@
-// AnswerReader: the tokens of an answer, divided into reasoning and content while they come.
+// AnswerReader: the tokens of an answer, divided into reasoning, content and calls while they come.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,11 +7,12 @@
 
 #include "generate/sample/stop.h"
 #include "protocol/output/output_reader.h"
+#include "protocol/output/tool_call.h"
 #include "text/tokenizer/tokenizer.h"
 
 namespace tokamak::protocol {
 
-/// Calls of tools are content here.
+/// Calls of tools are content where the form has none.
 class AnswerReader {
  public:
   using Show = std::function<void(bool is_reasoning, std::string_view text)>;
@@ -25,8 +26,11 @@ class AnswerReader {
 
   /// Nothing is read any more once has_stopped().
   void take(uint32_t id);
-  /// Shows what was held back, as it might have become a mark or a stop text.
-  void finish();
+  /// Shows what was held back, as it might have become a mark or a stop text. `is_cut`: a limit
+  /// ended the answer, so that a call without its end is lost.
+  void finish(bool is_cut = false);
+  /// The calls that have become whole since the last time.
+  std::vector<ToolCall> take_calls();
 
   bool has_stopped() const { return stop_.stopped(); }
   bool is_reasoning() const { return reader_.is_reasoning(); }
@@ -53,6 +57,8 @@ class AnswerReader {
   size_t tokens_ = 0;
   uint32_t reasoning_tokens_ = 0;
   std::string reasoning_, content_;
+  ToolCall call_;  // that is being read
+  std::vector<ToolCall> calls_;
 };
 
 }  // namespace tokamak::protocol

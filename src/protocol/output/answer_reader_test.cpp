@@ -49,6 +49,27 @@ TEST(AnswerReader, SeparatesReasoningFromTheAnswer) {
   EXPECT_EQ(plain.content, "Long ago.</think>A fox.");
 }
 
+TEST(AnswerReader, GivesCallsWhereTheFormHasThem) {
+  const std::string call =
+      R"(<tool_call>{"name": "time", "arguments": {"zone": "UTC"}}</tool_call>)";
+  const ChatForm chat = thinking();
+  OutputFormat form = reasoning_format(chat, "");
+  form.tools = &tool_families().front();
+  form.tool_list = *Json::parse(R"([{"type": "function", "function": {"name": "time"}}])");
+  AnswerReader reader(tokenizer(), form, chat.marks, {}, {}, [](bool, std::string_view) {});
+  for (const uint32_t id : ids_of("<think>Hm.</think>" + call + call.substr(0, 30)))
+    reader.take(id);
+  const std::vector<ToolCall> calls = reader.take_calls();
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].name, "time");
+  EXPECT_EQ(*Json::parse(calls[0].arguments), *Json::parse(R"({"zone": "UTC"})"));
+  reader.finish(/*is_cut=*/true);
+  EXPECT_TRUE(reader.take_calls().empty());
+  EXPECT_EQ(reader.reasoning(), "Hm.");
+  EXPECT_EQ(reader.content(), call.substr(0, 30));
+  EXPECT_EQ(read(chat, "", call).content, call);
+}
+
 TEST(AnswerReader, LooksForStopTextsInTheAnswerOnly) {
   const Read one = read(thinking(), "", "<think>a fox</think>A cat, a fox, a hen.", {"fox", "hen"});
   EXPECT_EQ(one.reasoning, "a fox");

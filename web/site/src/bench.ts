@@ -2,8 +2,10 @@
 import type { BenchOptions, BenchReport, Engine } from "tokamak-web";
 import { select, selection } from "./address.ts";
 import { beside } from "./beside.ts";
-import { TITLES, checkLines, facts, markdown, testCells } from "./bench_report.ts";
+import { TITLES, checkLines, facts, headline, markdown, testCells } from "./bench_report.ts";
 import { byId, copyButton, download, h, table } from "./dom.ts";
+import { keepBandwidth } from "./measured.ts";
+import { placeOf } from "./opening.ts";
 import { savePicture } from "./picture.ts";
 import { showError } from "./shell.ts";
 import { joinEngine } from "./site_model.ts";
@@ -48,14 +50,20 @@ const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop
 const bar = h("progress", { hidden: true, "aria-label": "Measuring" });
 const status = h("p", { class: "status", role: "status" });
 const results = h("section", { id: "results", "aria-label": "Results" });
+const folded = h(
+  "details",
+  {},
+  h("summary", {}, "What is measured"),
+  h("div", { class: "settings" }, prompts.element, generate.element, depths.element, repetitions.element),
+  h("div", { class: "row" }, bounds.element, check.element),
+);
 const form = h(
   "form",
   { class: "panel", novalidate: true },
-  h("div", { class: "settings" }, prompts.element, generate.element, depths.element, repetitions.element),
-  h("div", { class: "row" }, bounds.element, check.element),
   h("div", { class: "row" }, run, stop),
   bar,
   status,
+  folded,
 );
 
 /** The fields that the address may set. */
@@ -73,6 +81,7 @@ const other = beside(() => {
 
 /** The options of the form, or null where a field is wrong, which the browser then shows. */
 function chosen(): BenchOptions | null {
+  folded.open ||= !form.checkValidity();
   if (!form.reportValidity()) return null;
   return {
     prompts: prompts.numbers(),
@@ -98,6 +107,7 @@ function draw(report: BenchReport, on: Engine): void {
     results.replaceChildren(h("h2", {}, "Results"), h("p", { class: "error", role: "alert" }, text), checkList(report));
     return;
   }
+  const { number, words } = headline(report.tests);
   const speeds = table(TITLES, report.tests.map(testCells), 2);
   const picture = h("button", { type: "button", class: "quiet" }, "Save a picture");
   picture.addEventListener("click", () => savePicture(report, on).catch((error: unknown) => showError(results, error)));
@@ -105,6 +115,7 @@ function draw(report: BenchReport, on: Engine): void {
   json.addEventListener("click", () => download("tokamak-bench.json", JSON.stringify(report, null, 1)));
   results.replaceChildren(
     h("h2", {}, "Results"),
+    h("p", { class: "headline" }, h("strong", {}, number), ` ${words} on ${placeOf(on.adapter)}`),
     h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of speeds" }, speeds),
     checkList(report),
     h("dl", { class: "facts" }, ...facts(report, on).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
@@ -128,6 +139,7 @@ async function measure(on: Engine, options: BenchOptions): Promise<void> {
     if (on !== engine) return; // another model was opened meanwhile
     status.textContent = "";
     draw(report, on);
+    if (report.check.correct) keepBandwidth(on.adapter, report.bandwidth_bytes_per_second);
   } catch (error) {
     if (on !== engine) return;
     status.textContent = own.signal.aborted ? "Stopped." : "";

@@ -19,6 +19,14 @@ export const speedText = (test: BenchTest) =>
 const known = (value: number | null, text: (value: number) => string) =>
   value !== null && Number.isFinite(value) && value > 0 ? text(value) : "–";
 
+/** The one number of a report: how fast it writes, or where nothing was written reads, and what the device's memory allows of that. */
+export function headline(tests: BenchTest[]): { number: string; words: string } {
+  const test = tests.find(({ name }) => name.startsWith("tg")) ?? tests[0]!;
+  const what = test.name.startsWith("tg") ? "written" : "read";
+  const share = known(test.floor_share, (found) => `, ${Math.round(100 * found)} % of what its memory allows,`).replace("–", "");
+  return { number: figure(test.mean_tokens_per_second), words: `tokens a second are ${what}${share}` };
+}
+
 export const TITLES = ["Test", "What", "Tokens/s", "Median", "Lower bound", "Of it", "Launches/token", "Moved/token"];
 
 export function testCells(test: BenchTest): string[] {

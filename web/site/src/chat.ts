@@ -14,6 +14,7 @@ import { forget, keep as keepText, kept } from "./kept.ts";
 import { forgetImages, imageOf, keepImage } from "./kept_images.ts";
 import { figure } from "./numbers.ts";
 import { begin } from "./prompts.ts";
+import { marked } from "./reasoning.ts";
 import { sampling } from "./sampling.ts";
 import { showError } from "./shell.ts";
 import { joinEngine, type Model } from "./site_model.ts";
@@ -31,7 +32,7 @@ const attached = attachments();
 const tools = chatTools();
 const memory = chatMemory(asked().options, (error) => showError(place, error));
 let engine: Engine | null = null;
-/** The conversation and the run of the answer that is under way. */
+/** The conversation and the run of the running answer. */
 let writing: { conversation: Conversation; run: Run | null } | null = null;
 let isStoryteller = (asked().model ?? BUILTIN) === BUILTIN;
 /** A question was sent before the model was open. */
@@ -139,9 +140,8 @@ async function withMemory(own: Engine, turns: Turn[], answer: Turn): Promise<Tur
 async function answer(cut?: Turn): Promise<void> {
   if (!engine || engine.model.embeds || engine.model.hears || writing) return;
   const conversation = current;
-  const turn: Turn = cut ?? { role: "assistant", content: "" };
+  const turn: Turn = Object.assign(cut ?? { role: "assistant" as const, content: "" }, { unfinished: true });
   if (!cut) conversation.turns.push(turn);
-  turn.unfinished = true;
   const own = engine;
   writing = { conversation, run: null };
   keepIt(conversation);
@@ -176,7 +176,7 @@ async function answer(cut?: Turn): Promise<void> {
 }
 
 async function stream(run: Run, turn: Turn, conversation: Conversation, view: AnswerView): Promise<Recording> {
-  const recorded = recording();
+  const [recorded, withMarks] = [recording(), marked(turn.content)];
   const started = performance.now();
   let first = 0, tokens = 0, drawnAt = 0, keptAt = started, said = turn.content.length;
   for await (const piece of run) {
@@ -184,7 +184,7 @@ async function stream(run: Run, turn: Turn, conversation: Conversation, view: An
     first ||= now;
     tokens += piece.ids.length;
     recorded.add(piece);
-    turn.content += piece.text;
+    turn.content += withMarks(piece);
     if (now - drawnAt > REDRAW_MS) {
       drawnAt = now;
       view.show(turn.content);

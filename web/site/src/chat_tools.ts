@@ -49,22 +49,16 @@ export function chatTools(): ChatTools {
   };
 }
 
-const THINK = { open: "<think>\n", close: "\n</think>\n\n" };
-
-/** The text of an answer as the page keeps it, with its reasoning in marks; the calls go to the turn. */
+/** The pieces of an answer; its calls go to the turn. */
 async function* piecesOf(run: ToolRun, turn: Turn): AsyncGenerator<Piece, void, undefined> {
-  let isReasoning = false;
   for await (const part of run) {
     if (part.kind === "call") {
       turn.calls = [...(turn.calls ?? []), part.call];
-      continue;
+      yield { text: "", toolCalls: [part.call], ids: [] };
+    } else {
+      yield part.kind === "text" ? { text: part.text, ids: [] } : { text: "", reasoning: part.text, ids: [] };
     }
-    const begins = part.kind === "reasoning";
-    const mark = begins === isReasoning ? "" : begins ? THINK.open : THINK.close;
-    isReasoning = begins;
-    yield { text: mark + part.text, ids: [] };
   }
-  if (isReasoning) yield { text: THINK.close, ids: [] };
 }
 
 /** The answer to the turns, in which the model may call functions; `turn` gets its calls. */

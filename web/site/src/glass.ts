@@ -1,7 +1,6 @@
 // A token of an answer under glass: the dispatches that made it, what they move, how long they take, and how long they would at least.
-import type { Engine, StepProfile } from "tokamak-web";
+import type { Engine, PlanStep, StepProfile } from "tokamak-web";
 import { h } from "./dom.ts";
-import type { Plan, PlanStep } from "./kernels/data.ts";
 import { bytes, figure, seconds } from "./numbers.ts";
 
 /** The colours that the style sheet has for kinds. */
@@ -80,7 +79,7 @@ export function glass(engine: Engine): Glass {
   const device = engine.adapter.backend === "cpu" ? "the processor" : "the GPU";
 
   async function stepsOfPlan(): Promise<PlanStep[]> {
-    const { phases } = (await engine.inspect("plan", { form: "json" })) as Plan;
+    const { phases } = await engine.inspect("plan", { form: "json" });
     return (phases.find(({ max_tokens }) => max_tokens === 1) ?? phases.at(-1))?.steps ?? [];
   }
 

@@ -2,7 +2,6 @@
 import type { Engine, Generation, Run } from "tokamak-web";
 import { copyButton, byId, h } from "./dom.ts";
 import { highlighted } from "./highlight.ts";
-import type { Plan } from "./kernels/data.ts";
 import { figure } from "./numbers.ts";
 import { placeOf } from "./opening.ts";
 import { type Story, linkOf, markOf, reasonOf, storyOf } from "./replay_link.ts";
@@ -36,7 +35,7 @@ const chat = h("a", { class: "button", href: "./chat.html" }, "Chat with it");
 
 /** The kernels of a token in their order, each operation in a colour of its own. */
 async function drawKernels(own: Engine): Promise<void> {
-  const { phases } = (await own.inspect("plan", { form: "json" })) as Plan;
+  const { phases } = await own.inspect("plan", { form: "json" });
   const steps = (phases.find(({ max_tokens }) => max_tokens === 1) ?? phases.at(-1))?.steps ?? [];
   const ops = [...new Set(steps.map(({ op }) => op))];
   kernelRow.replaceChildren(...steps.map(({ op }) => h("span", { class: `colour${ops.indexOf(op) % COLOURS}`, title: op })));

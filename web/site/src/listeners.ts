@@ -1,6 +1,8 @@
+import type { Suggested } from "./model_list.ts";
+
 /** Models that hear, for the pages that need one. */
-export const LISTENERS = [
-  { name: "UsefulSensors/moonshine-tiny", about: "108 MB, English, quick" },
-  { name: "openai/whisper-tiny", about: "151 MB, many languages" },
-  { name: "openai/whisper-base", about: "290 MB, many languages" },
+export const LISTENERS: Suggested[] = [
+  { name: "UsefulSensors/moonshine-tiny", size: 108e6, bits: 32, about: "English, quick" },
+  { name: "openai/whisper-tiny", size: 151e6, bits: 32, about: "many languages" },
+  { name: "openai/whisper-base", size: 290e6, bits: 32, about: "many languages" },
 ];

@@ -9,10 +9,10 @@ import { memoryModel, rememberModel, withMemory } from "./remembering.ts";
 import { showError } from "./shell.ts";
 
 const SUGGESTED = [
-  { name: BUILTIN, about: "Storyteller, 18 MB, knows words of stories, works offline" },
-  { name: "sentence-transformers/all-MiniLM-L6-v2", about: "91 MB, English, quick" },
-  { name: "Qwen/Qwen3-Embedding-0.6B", about: "1.2 GB, many languages" },
-  { name: "google/embeddinggemma-300m", about: "1.2 GB, many languages, needs a token of the hub" },
+  { name: BUILTIN, size: 18e6, bits: 16, about: "a storyteller, knows words of stories, works offline" },
+  { name: "sentence-transformers/all-MiniLM-L6-v2", size: 91e6, bits: 32, about: "English, quick" },
+  { name: "Qwen/Qwen3-Embedding-0.6B", size: 1.2e9, bits: 16, about: "many languages" },
+  { name: "google/embeddinggemma-300m", size: 1.2e9, bits: 32, about: "many languages, needs a token of the hub" },
 ];
 const TEXT_FILE = /\.(md|markdown|txt)$/i;
 const HITS = 8;

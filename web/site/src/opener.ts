@@ -10,10 +10,10 @@ import { keepModule, showError } from "./shell.ts";
 import { withoutGpu } from "./without_gpu.ts";
 
 const SUGGESTED: Suggested[] = [
-  { name: BUILTIN, about: "18 MB, a storyteller, answers offline" },
-  { name: "HuggingFaceTB/SmolLM2-135M-Instruct", about: "269 MB, quick, small talk" },
-  { name: "Qwen/Qwen3-0.6B", about: "1.5 GB, many languages" },
-  { name: "google/gemma-3-270m-it", about: "536 MB, needs a token of the hub" },
+  { name: BUILTIN, size: 18e6, bits: 16, about: "a storyteller, answers offline", writes: true },
+  { name: "HuggingFaceTB/SmolLM2-135M-Instruct", size: 269e6, bits: 16, about: "quick, small talk", writes: true },
+  { name: "Qwen/Qwen3-0.6B", size: 1.5e9, bits: 16, about: "many languages", writes: true },
+  { name: "google/gemma-3-270m-it", size: 536e6, bits: 16, about: "needs a token of the hub", writes: true },
 ];
 
 export interface Opener {
@@ -101,7 +101,7 @@ export function opener<T extends Look>(
   const showSheet = (is: boolean) => {
     sheet.hidden = !is;
     chip.setAttribute("aria-expanded", String(is));
-    if (is) void list.refresh();
+    if (is) void list.refresh(engine?.adapter);
   };
   showSheet(isOpen ?? !(asked.model ?? initial));
   chip.addEventListener("click", () => showSheet(sheet.hidden === true));
@@ -164,10 +164,10 @@ export function opener<T extends Look>(
     });
     own.on("reopened", (why) => {
       bar.hidden = true;
-      status.textContent = `${why} The model was opened again, and what was under way has gone on.`;
+      status.textContent = `${why} The model was opened again, and what was running has gone on.`;
     });
     own.on("lost", (why) => (status.textContent = `The GPU was lost (${why}). It is opened again …`));
-    own.on("restored", () => (status.textContent = "The GPU was lost and is there again; what was under way has gone on."));
+    own.on("restored", () => (status.textContent = "The GPU was lost and is there again; what was running has gone on."));
   };
 
   const openModel = (chosen: Chosen) =>

@@ -10,6 +10,7 @@ const PHASES: Record<Progress["phase"], string> = {
   "self-test": "Testing the kernels on this device",
   compile: "Compiling the kernels",
   upload: "Loading the weights",
+  "warm-up": "Warming the voice up",
   ready: "Ready",
 };
 

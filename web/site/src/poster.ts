@@ -3,18 +3,9 @@
 import type { Look } from "tokamak-web";
 import { EDGE, WIDTH, board, saveCanvas } from "./board.ts";
 import { h } from "./dom.ts";
-import type { Plan } from "./kernels/data.ts";
 import { bytes, figure } from "./numbers.ts";
 import { placeOf } from "./opening.ts";
 import { showError } from "./shell.ts";
-
-interface Graph {
-  nodes: { op: string; bytes: number }[];
-}
-
-interface Summary {
-  parameters: number;
-}
 
 export interface PosterFacts {
   title: string;
@@ -37,8 +28,8 @@ const BANDWIDTHS: [name: string, bytesPerSecond: number][] = [["phone", 60e9], [
 const parametersText = (count: number): string => (count >= 1e9 ? `${figure(count / 1e9)} B` : count >= 1e6 ? `${figure(count / 1e6)} M` : `${figure(count / 1e3)} k`);
 
 export async function factsOf(engine: Look): Promise<PosterFacts> {
-  const json = async <T>(view: "graph" | "fused" | "plan" | "summary") => (await engine.inspect(view, { form: "json" })) as T;
-  const [graph, fused, plan, { parameters }] = [await json<Graph>("graph"), await json<Graph>("fused"), await json<Plan>("plan"), await json<Summary>("summary")];
+  const form = { form: "json" } as const;
+  const [graph, fused, plan, { parameters }] = [await engine.inspect("graph", form), await engine.inspect("fused", form), await engine.inspect("plan", form), await engine.inspect("summary", form)];
   const { model, adapter } = engine;
   const phase = plan.phases.findLast(({ max_tokens }) => max_tokens === 1);
   const ofGraph = fused.nodes.reduce((sum, node) => sum + node.bytes, 0);

@@ -1,5 +1,19 @@
 // The part of an answer in which a model reasons, between <think> and </think>. Some templates write the opening mark into the prompt,
 // so that an answer begins in it.
+import type { Piece } from "tokamak-web";
+
+const THINK = { open: "<think>\n", close: "\n</think>\n\n" };
+
+/** Puts an answer's parts together as conversations keep it, with its reasoning between marks. `before`: what there is of it. */
+export function marked(before: string): (piece: Pick<Piece, "text" | "reasoning" | "toolCalls">) => string {
+  let isReasoning = partsOf(before).isReasoning;
+  const enter = (reasons: boolean) => {
+    if (reasons === isReasoning) return "";
+    isReasoning = reasons;
+    return reasons ? THINK.open : THINK.close;
+  };
+  return ({ text, reasoning, toolCalls }) => (reasoning ? enter(true) + reasoning : "") + (text || toolCalls ? enter(false) + text : "");
+}
 
 export interface Parts {
   reasoning: string;

@@ -2,6 +2,7 @@
 import type { Engine } from "tokamak-web";
 import { select, selection } from "./address.ts";
 import { byId, h } from "./dom.ts";
+import { keepBandwidth } from "./measured.ts";
 import { showError } from "./shell.ts";
 import { joinEngine } from "./site_model.ts";
 import { counts } from "./timeline/counts.ts";
@@ -58,6 +59,7 @@ function show(engine: Engine): Panel {
       do {
         const data = await engine.profile({ ...asked(tokens, depth), signal: own.signal });
         if (own.signal.aborted) return;
+        keepBandwidth(engine.adapter, data.bandwidth);
         if (data.steps.every(({ us }) => us === 0)) return await showCounts("The browser's clock is too coarse for kernels as short as these.");
         const at = drawn ? null : selection().values.get("at");
         drawn = drawProfile(drawing, data, drawn, (index) => select(drawing, { at: index }));

@@ -1,16 +1,16 @@
+import type { ModelPlan, PlanPhase } from "tokamak-web";
 import { describe, expect, test } from "vitest";
-import type { Plan, PlanPhase } from "../src/kernels/data.ts";
 import { stagesOf } from "../src/kernels/life.ts";
 import { withNumbers } from "../src/kernels/numbers_in_text.ts";
 
-const step = (kernel: string, buffer = -1) => ({ op: kernel, kernel, bytes: 1, inputs: [{ type: "f32[T,8]", buffer }], outputs: [], passed_over: [] });
+const step = (kernel: string, buffer = -1) => ({ op: kernel, kernel, bytes: 1, flops: 1, inputs: [{ type: "f32[T,8]", buffer }], outputs: [], passed_over: [] });
 
 describe("the stages of a token", () => {
   const buffers = [{ id: 0, tensor: "embed_tokens.weight" }, ...[0, 1, 2].flatMap((layer) => [{ id: 10 + layer, tensor: `layers.${layer}.q.weight` }, { id: 20 + layer, tensor: `kv.${layer}` }])];
   const layer = (at: number, attention = "attention") => [step("norm", 10 + at), step("add"), step(attention, 20 + at)];
   const stages = (steps: PlanPhase["steps"]) => {
-    const phase: PlanPhase = { name: "greedy", max_tokens: 1, bytes: 0, steps };
-    return stagesOf(phase, { backend: "webgpu", buffers, phases: [phase] } as Plan);
+    const phase: PlanPhase = { name: "greedy", max_tokens: 1, launches: steps.length, bytes: 0, flops: 0, tensors: 0, tensor_bytes: 0, steps };
+    return stagesOf(phase, { backend: "webgpu", buffers, phases: [phase] } as ModelPlan);
   };
 
   test("are what is before, a layer as often as it runs, and what is after", () => {

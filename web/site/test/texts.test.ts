@@ -1,7 +1,7 @@
 // The parts of an answer, and the addresses of stories.
 import { expect, test } from "vitest";
 import { settledLength } from "../src/answer_view.ts";
-import { partsOf } from "../src/reasoning.ts";
+import { marked, partsOf } from "../src/reasoning.ts";
 import { highlighted } from "../src/highlight.ts";
 import { commonLength, modelOf } from "../src/same_model.ts";
 import { linkOf, markOf, reasonOf, storyOf } from "../src/replay_link.ts";
@@ -59,4 +59,12 @@ test("code is coloured, and nothing of it becomes markup", () => {
   expect(highlighted("a /* open", "")).toBe('a <span class="code-comment">/* open</span>');
   const code = "let s = 'it\\'s'; `a\n${b}` && 0xFF_u8 <= c;\n";
   expect(highlighted(code, "rust").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&")).toBe(code);
+});
+
+test("an answer is kept with marks around its reasoning, which are found again", () => {
+  const add = marked("");
+  const kept = [{ text: "", reasoning: "Hm, " }, { text: "", reasoning: "so." }, { text: "Yes" }, { text: "." }].map(add).join("");
+  expect(kept).toBe("<think>\nHm, so.\n</think>\n\nYes.");
+  expect(partsOf(kept)).toEqual({ reasoning: "Hm, so.", answer: "Yes.", isReasoning: false });
+  expect(marked("<think>\nHm")({ text: "Yes." })).toBe("\n</think>\n\nYes.");
 });

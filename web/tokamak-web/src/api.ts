@@ -1,13 +1,16 @@
 // The types of the API. Sizes are bytes, times seconds.
 import type { Adapter, AssumedDevice, Check, LoadTimes, ModelFacts } from "./facts.ts";
+import type { Inspect } from "./inspect_api.ts";
 import type { DocumentMemory, Quoter } from "./memory_api.ts";
 import type { BenchOptions, BenchReport, KernelCatalogue, KernelChange, KernelPlace, KernelText, LongOptions, SelfTestReport, StepProfile } from "./report_api.ts";
 import type { Source, StoredModel } from "./models/types.ts";
 import type { EmbedOptions, Ranked, RerankOptions } from "./retrieval_api.ts";
 import type { Sound, SpeakOptions, Speech, TranscribeOptions, Transcript } from "./sound_api.ts";
 import type { TalkLoop, TalkLoopOptions } from "./talk_api.ts";
+import type { ChatAnswer, Tool, ToolCall } from "./tools_api.ts";
 
 export type * from "./facts.ts";
+export type * from "./inspect_api.ts";
 export type * from "./report_api.ts";
 export type * from "./retrieval_api.ts";
 export type * from "./sound_api.ts";
@@ -23,6 +26,7 @@ export interface Progress {
     | "self-test"
     | "compile"
     | "upload"
+    | "warm-up"
     | "ready";
   /** Bytes; in `compile` and `self-test` pipelines. */
   loaded: number;
@@ -152,7 +156,7 @@ export interface GenerateOptions {
   suffix?: string;
   /** Images for which a prompt has places, in their order; in a chat they are parts of messages. */
   images?: (Blob | ImageBitmap)[];
-  tools?: object[];
+  tools?: Tool[];
   templateVariables?: object;
   /** Ends the text with what there is, as `cancel` does. */
   signal?: AbortSignal;
@@ -172,6 +176,9 @@ export interface Piece {
   text: string;
   ids: number[];
   logprobs?: Logprob[];
+  /** In a chat the reasoning, which comes before the text, and the calls that have become whole. */
+  reasoning?: string;
+  toolCalls?: ToolCall[];
 }
 
 export interface Generation {
@@ -188,19 +195,11 @@ export interface Generation {
   decodeSeconds: number;
 }
 
-/** A text under way: its pieces as they come, and all of it. Leaving the loop cancels. */
-export interface Run extends AsyncIterable<Piece> {
-  readonly result: Promise<Generation>;
+/** A running text: its pieces as they come, and all of it. Leaving the loop cancels. */
+export interface Run<End extends Generation = Generation> extends AsyncIterable<Piece> {
+  readonly result: Promise<End>;
   /** Ends the text with what there is; `result` has it, with `finish: "cancelled"`. */
   cancel(): void;
-}
-
-export type View = "summary" | "graph" | "fused" | "plan" | "weights" | "memory" | "support";
-
-export interface InspectOptions {
-  form?: "table" | "text" | "dot" | "json";
-  tokens?: number;
-  depth?: number;
 }
 
 /**
@@ -212,7 +211,7 @@ export type EngineEvent = "notice" | "lost" | "restored" | "stopped" | "reopened
 export interface EngineState {
   /** `reopening`: the Worker has stopped, and the model is being opened in a new one. */
   status: "ready" | "busy" | "reopening" | "closed" | "crashed";
-  /** Texts, requests and measurements under way or waiting. */
+  /** Texts, requests and measurements that are running or waiting. */
   runs: number;
   /** Tokens of all texts so far. */
   tokens: number;
@@ -243,7 +242,7 @@ export interface Look {
   /** The prompt that the model's template makes of messages. */
   render(messages: Message[], variables?: object): Promise<string>;
   /** A view of the model as text, or in the form "json" as data. */
-  inspect(view: View, options?: InspectOptions): Promise<unknown>;
+  readonly inspect: Inspect;
   /** Every WGSL kernel and variant, and the steps of the plan that run it. */
   kernels(): Promise<KernelCatalogue>;
   /** The kernel of a step of the plan, its WGSL, and why no other variant runs. */
@@ -263,7 +262,8 @@ export interface Engine extends Look, Quoter {
   readonly soundRate: number;
   /** Continues a text or, given as tokens, a prompt. */
   generate(prompt: string | number[], options?: GenerateOptions): Run;
-  chat(messages: Message[], options?: GenerateOptions): Run;
+  /** Answers a chat; reasoning and calls come apart from the text. */
+  chat(messages: Message[], options?: GenerateOptions): Run<ChatAnswer>;
   embed(texts: string | string[], options?: EmbedOptions): Promise<Float32Array[]>;
   /** The documents by how well they answer the query, the best first: by a cross-encoder, or a model as Qwen3-Reranker. */
   rerank(query: string, documents: string[], options?: RerankOptions): Promise<Ranked[]>;

@@ -1,5 +1,5 @@
 // The page's side of the protocol: calls with a number each, and what answers them. A Worker that has
-// stopped is replaced, and the calls that were under way are made again.
+// stopped is replaced, and the calls that were in flight are made again.
 import type { EngineEvent } from "./api.ts";
 import { TokamakError, errorFrom, isMoved } from "./errors.ts";
 import type { StoredModel } from "./models/types.ts";
@@ -30,7 +30,7 @@ interface Waiting {
   again(): boolean;
   resolve(result: unknown): void;
   reject(error: TokamakError): void;
-  /** It was under way when a Worker stopped: not a third time. */
+  /** It was in flight when a Worker stopped: not a third time. */
   isRepeated: boolean;
   isCancelled: boolean;
 }
@@ -80,7 +80,7 @@ export class Connection {
 
   /**
    * Posts a call. With a signal that is aborted, now or later, it is cancelled. `again` is asked whether a
-   * call that was under way when the Worker stopped may be made anew; its parts then come a second time.
+   * call that was in flight when the Worker stopped may be made anew; its parts then come a second time.
    */
   send(
     call: Call,
@@ -112,7 +112,7 @@ export class Connection {
     return { result, cancel, write: (text, isLast) => this.#write(id, text, isLast) };
   }
 
-  /** Ends the Worker; calls that are under way fail with the error, and so do later ones. */
+  /** Ends the Worker; calls that are in flight fail with the error, and so do later ones. */
   end(error: TokamakError): void {
     if (this.#end) return;
     this.#end = error;
@@ -158,7 +158,7 @@ export class Connection {
     this.listener.crashed?.(error);
   }
 
-  /** Opens the model in a new Worker, which then gets the calls that were under way and those made meanwhile. */
+  /** Opens the model in a new Worker, which then gets the calls that were in flight and those made meanwhile. */
   async #restart(opening: Opening, cause: TokamakError): Promise<void> {
     this.#worker.terminate();
     for (const [id, one] of this.#waiting) {

@@ -3,6 +3,7 @@ import type {
   Adapter,
   BenchOptions,
   BenchReport,
+  ChatAnswer,
   Doing,
   EmbedOptions,
   Engine,
@@ -10,6 +11,8 @@ import type {
   EngineState,
   Exchange,
   GenerateOptions,
+  Generation,
+  Inspect,
   InspectOptions,
   KernelCatalogue,
   KernelPlace,
@@ -30,6 +33,7 @@ import type {
   TranscribeOptions,
   Transcript,
   View,
+  Views,
 } from "./api.ts";
 import type { Connection } from "./connection.ts";
 import { listened, said, transcribed } from "./engine_sound.ts";
@@ -37,10 +41,12 @@ import { TokamakError } from "./errors.ts";
 import { openExchange } from "./exchange.ts";
 import type { DocumentMemory, Hit, QuoteOptions, Recalled } from "./memory_api.ts";
 import type { Call, Ending } from "./protocol.ts";
+import { randomSeed } from "./random.ts";
 import { ReplayedText } from "./replay.ts";
 import { ActiveRun } from "./run.ts";
 import { samplesOf } from "./sound.ts";
 import { Store } from "./store.ts";
+import { answerMessage } from "./tool_calls.ts";
 import { type Ask, WorkerMemory } from "./worker_memory.ts";
 
 /** The answer of the Worker's `open`. */
@@ -91,11 +97,11 @@ export class WorkerEngine implements Engine {
   }
 
   generate(prompt: string | number[], options: GenerateOptions = {}): ActiveRun {
-    return this.#start(typeof prompt === "string" ? { prompt } : { ids: prompt }, options);
+    return this.#start(typeof prompt === "string" ? { prompt } : { ids: prompt }, options, (end) => end);
   }
 
-  chat(messages: Message[], options: GenerateOptions = {}): ActiveRun {
-    return this.#start({ messages }, options);
+  chat(messages: Message[], options: GenerateOptions = {}): ActiveRun<ChatAnswer> {
+    return this.#start({ messages }, options, (end, parts) => ({ ...end, ...parts, message: answerMessage(end.text, parts.toolCalls) }));
   }
 
   async embed(texts: string | string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
@@ -165,10 +171,10 @@ export class WorkerEngine implements Engine {
     return (await this.#verb<{ text: string }>("render", { messages, variables })).text;
   }
 
-  async inspect(view: View, options: InspectOptions = {}): Promise<unknown> {
-    const reply = await this.#verb<{ text?: string; json?: unknown }>("inspect", { ...options, view });
+  readonly inspect = (async (view: View, options: InspectOptions = {}) => {
+    const reply = await this.#verb<{ text?: string; json?: Views[View] }>("inspect", { ...options, view });
     return options.form === "json" ? reply.json : reply.text;
-  }
+  }) as Inspect;
 
   kernels(): Promise<KernelCatalogue> {
     return this.#verb("kernels", {});
@@ -211,7 +217,7 @@ export class WorkerEngine implements Engine {
     this.#connection.end(new TokamakError("cancelled", "The engine is closed."));
   }
 
-  #start(given: object, options: GenerateOptions): ActiveRun {
+  #start<End extends Generation>(given: object, options: GenerateOptions, ending: (end: Generation, parts: ReplayedText["parts"]) => End): ActiveRun<End> {
     const { signal, templateVariables: variables, ...rest } = options;
     // Chosen here, so that a text that has to be computed again is the same one.
     const values = { seed: randomSeed(), ...rest, ...given, ...(variables && { variables }) };
@@ -235,7 +241,7 @@ export class WorkerEngine implements Engine {
           return true;
         },
       );
-      return { result: result.then((end) => whole.end(end as Ending)), cancel };
+      return { result: result.then((end) => ending(whole.end(end as Ending), whole.parts)), cancel };
     });
     this.#runs(+1);
     const ended = (more: Partial<EngineState> = {}) => {
@@ -289,8 +295,4 @@ export class WorkerEngine implements Engine {
         return { status: this.store.getSnapshot().runs > 0 ? "busy" : "ready" };
     }
   }
-}
-
-function randomSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0]!;
 }

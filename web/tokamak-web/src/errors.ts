@@ -53,7 +53,7 @@ export function errorFrom({ code, message, details }: ErrorData): TokamakError {
   return new TokamakError(ERROR_CODES.includes(code) ? code : "internal", message, details);
 }
 
-/** The Worker has gone with the tab that had it, through no fault of a call: whatever was under way may be asked of the next one. */
+/** The Worker has gone with the tab that had it, through no fault of a call: whatever was in flight may be asked of the next one. */
 export const movedError = (message: string): TokamakError => new TokamakError("crashed", message, { moved: true });
 
 export const isMoved = ({ details }: TokamakError): boolean => details?.["moved"] === true;

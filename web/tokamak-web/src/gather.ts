@@ -13,11 +13,13 @@ export class Gather {
     this.#post = post;
   }
 
-  add({ text, ids = [], logprobs }: Piece): void {
+  add({ text, ids = [], logprobs, reasoning, toolCalls }: Piece): void {
     const waiting = (this.#waiting ??= { text: "", ids: [] });
     waiting.text += text;
     waiting.ids.push(...ids);
     if (logprobs) (waiting.logprobs ??= []).push(...logprobs);
+    if (reasoning) waiting.reasoning = (waiting.reasoning ?? "") + reasoning;
+    if (toolCalls) (waiting.toolCalls ??= []).push(...toolCalls);
     const rest = this.#last + GATHER_MS - performance.now();
     if (rest <= 0) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), rest);

@@ -16,6 +16,7 @@ export { models } from "./models/stored.ts";
 export type { Source, StoredModel } from "./models/types.ts";
 export { talk } from "./talk.ts";
 export { chatWithTools, toolResult } from "./tools.ts";
+export { fitOf } from "./verdict.ts";
 export { wavFile } from "./wav.ts";
 
 // The files beside the built package. The build writes `new URL("./worker.js", import.meta.url)` in their

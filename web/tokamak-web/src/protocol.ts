@@ -1,6 +1,6 @@
 // The messages between the page and the Worker. Every call of the page has a number, which the messages that answer it
 // carry.
-import type { Doing, Generation, LookOptions, Piece, Progress, Segment } from "./api.ts";
+import type { Doing, Generation, LookOptions, Piece, Progress, Segment, WrittenCall } from "./api.ts";
 import type { ErrorData } from "./errors.ts";
 import type { PostedSource, StoredModel } from "./models/types.ts";
 
@@ -99,12 +99,15 @@ export type ToPage =
   /** How many tabs have the Worker, where they share one. */
   | { kind: "tabs"; tabs: number };
 
+/** A piece as the module gives it. */
+export type WrittenPiece = Omit<Piece, "toolCalls"> & { calls?: WrittenCall[] };
+
 /** A text's end; its text and ids have come in pieces. */
 export type Ending = Omit<Generation, "text" | "ids">;
 
 /** One event of the module's verb `step`. */
 export type StepEvent =
-  | ({ request: number } & Piece & { done?: never; error?: never })
+  | ({ request: number } & WrittenPiece & { done?: never; error?: never })
   | { request: number; done: Ending; error?: never }
   | { request: number; error: ErrorData; done?: never }
   | {

@@ -1,8 +1,11 @@
-// Steps the module while a text or a request is under way, and hands out what the steps bring.
+// Steps the module while a text or a request is running, and hands out what the steps bring.
+import type { Piece } from "./api.ts";
 import { type ErrorData, TokamakError, errorData } from "./errors.ts";
 import { Gather } from "./gather.ts";
 import type { VerbCaller } from "./models/types.ts";
-import type { Part, StepEvent, StepReply } from "./protocol.ts";
+import type { Part, StepEvent, StepReply, WrittenPiece } from "./protocol.ts";
+import { freshId } from "./random.ts";
+import { callOf } from "./tool_calls.ts";
 
 /** Whom the answers of a text or a request go to. */
 export interface Asker {
@@ -35,6 +38,11 @@ export class Turns {
   end(): void {
     this.#channel.port1.close();
   }
+}
+
+function pieceOf({ text, ids, logprobs, reasoning, calls }: WrittenPiece): Piece {
+  const toolCalls = calls?.flatMap((call) => callOf(freshId(), call));
+  return { text, ids, ...(logprobs && { logprobs }), ...(reasoning && { reasoning }), ...(toolCalls && { toolCalls }) };
 }
 
 export class Pump {
@@ -86,7 +94,7 @@ export class Pump {
       const { done, error } = event;
       if (done) this.#end(key, active, (asker) => asker.result(done));
       else if (error) this.#end(key, active, (asker) => asker.error(error));
-      else active.pieces.add(event);
+      else active.pieces.add(pieceOf(event));
       return;
     }
     const key = `exchange ${event.exchange}`;

@@ -1,15 +1,15 @@
-// A text under way, as pieces to iterate over and as a whole.
+// A running text, as pieces to iterate over and as a whole.
 import type { Generation, Piece, Run } from "./api.ts";
 import { Queue } from "./queue.ts";
 
 /** A run that calls the `piece` of `start` for each piece; the promise it returns is the result's. */
-export class ActiveRun implements Run {
-  readonly result: Promise<Generation>;
+export class ActiveRun<End extends Generation = Generation> implements Run<End> {
+  readonly result: Promise<End>;
   readonly #cancel: () => void;
   readonly #pieces = new Queue<Piece>();
   #ended = false;
 
-  constructor(start: (piece: (piece: Piece) => void) => { result: Promise<Generation>; cancel(): void }) {
+  constructor(start: (piece: (piece: Piece) => void) => { result: Promise<End>; cancel(): void }) {
     const { result, cancel } = start((piece) => this.#pieces.add(piece));
     this.result = result;
     this.#cancel = cancel;

@@ -19,7 +19,7 @@ interface Route {
 
 /** The state of the one `open` call. */
 interface Opening {
-  /** The Worker's number of the call, while it is under way. */
+  /** The Worker's number of the call, while it is in flight. */
   id: number;
   askers: Route[];
   last: Part | null;
@@ -119,7 +119,7 @@ export class Hub {
     this.#worker.postMessage({ kind: "call", id: this.#last, call });
   }
 
-  /** A message about a call that is under way. */
+  /** A message about a call that is in flight. */
   #passOn(tab: string, message: Extract<ToWorker, { kind: "cancel" | "text" }>): void {
     const isOf = (route: Route) => route.tab === tab && route.id === message.id;
     if (message.kind === "cancel" && this.#opening?.askers.some(isOf)) {

@@ -28,7 +28,7 @@ export class Line implements WorkerLike {
     for (const message of unsent) send(message);
   }
 
-  /** Goes back to before the opening, where that is under way, so that it begins anew with another hub. */
+  /** Goes back to before the opening, where that is running, so that it begins anew with another hub. */
   rewind(): boolean {
     if (!this.#opening) return false;
     this.#send = null;

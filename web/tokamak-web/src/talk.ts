@@ -196,6 +196,7 @@ class ActiveTalk implements Talk {
   async *#write(run: Run, written: Written, signal: AbortSignal): AsyncGenerator<string> {
     for await (const { text } of run) {
       if (signal.aborted) return;
+      if (text === "") continue; // reasoning is not said
       written.add(text);
       this.#tell({ kind: "text", text });
       yield text;

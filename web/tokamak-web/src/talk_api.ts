@@ -57,13 +57,13 @@ export type TalkEvent =
   /** The answer is over. Without a turn nothing of it was heard: its question becomes the beginning of the next one. */
   | { kind: "end"; turn?: Turn };
 
-/** A conversation under way: what happens, to iterate over. Leaving the loop closes it. */
+/** A running conversation: what happens, to iterate over. Leaving the loop closes it. */
 export interface Talk extends AsyncIterable<TalkEvent> {
   /** The messages so far: of an answer the part that was heard. */
   readonly messages: readonly Message[];
   /** Takes the microphone's sound since the last call: samples of one channel, 16,000 a second unless `rate` differs. */
   listen(samples: Float32Array, rate?: number): void;
-  /** A question that is not spoken; it ends an answer that is under way. */
+  /** A question that is not spoken; it ends an answer that is running. */
   ask(question: string): void;
   /** Ends the answer where it is, as an interruption does. */
   stop(): void;

@@ -3,6 +3,7 @@ import type { Engine, Message, ToolAnswer, ToolCall, ToolOptions, ToolPart, Tool
 import { TokamakError } from "./errors.ts";
 import { withWrittenImages } from "./images.ts";
 import { Queue } from "./queue.ts";
+import { answerMessage, callOf } from "./tool_calls.ts";
 
 const NAMES = {
   maxTokens: "max_completion_tokens",
@@ -89,9 +90,7 @@ class Gathered {
   }
 
   message(): Message {
-    const { text, calls } = this.answer;
-    const written = calls.map(({ id, name, arguments: values }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(values) } }));
-    return { role: "assistant", content: text, ...(calls.length > 0 && { tool_calls: written }) };
+    return answerMessage(this.answer.text, this.answer.calls);
   }
 
   #say(kind: "reasoning" | "text", text: string | null | undefined): void {
@@ -103,21 +102,11 @@ class Gathered {
   /** A call that the longest answer has cut is none. */
   #endCalls(): void {
     for (const { id, name, text } of this.#open.values()) {
-      const values = parsed(text);
-      if (!values) continue;
-      const call = { id, name, arguments: values };
-      this.answer.calls.push(call);
-      this.#part({ kind: "call", call });
+      for (const call of callOf(id, { name, arguments: text })) {
+        this.answer.calls.push(call);
+        this.#part({ kind: "call", call });
+      }
     }
-  }
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const values: unknown = JSON.parse(text === "" ? "{}" : text);
-    return typeof values === "object" && values !== null && !Array.isArray(values) ? (values as Record<string, unknown>) : null;
-  } catch {
-    return null;
   }
 }
 

@@ -1,5 +1,5 @@
-// The types of chats with functions that a model may call.
-import type { GenerateOptions, Message } from "./api.ts";
+// The types of chats' answers, and of functions that a model may call.
+import type { Generation, GenerateOptions, Message } from "./api.ts";
 
 /** A function that a model may call, as in OpenAI's chats. */
 export interface Tool {
@@ -16,6 +16,22 @@ export interface ToolCall {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
+}
+
+/** A call as the module gives it: its arguments are JSON. */
+export interface WrittenCall {
+  name: string;
+  arguments: string;
+}
+
+/** The answer to a chat: its text, its reasoning and the calls of functions, each apart. */
+export interface ChatAnswer extends Generation {
+  /** "" where the model does not reason, or a form (`jsonSchema` and its like) lets it not. */
+  reasoning: string;
+  /** Calls of the `tools` that the chat was given; see `toolResult`. */
+  toolCalls: ToolCall[];
+  /** The answer as a message of the conversation. */
+  message: Message;
 }
 
 /** A part of an answer as it comes; a call comes once it is whole. */
@@ -56,7 +72,7 @@ export interface ToolOptions
   toolChoice?: "auto" | "none" | "required" | { name: string };
 }
 
-/** An answer under way: its parts as they come, and all of it. Leaving the loop cancels. */
+/** A running answer: its parts as they come, and all of it. Leaving the loop cancels. */
 export interface ToolRun extends AsyncIterable<ToolPart> {
   readonly result: Promise<ToolAnswer>;
   /** Ends the answer with what there is. */

@@ -27,7 +27,8 @@ export function refusal(error: unknown): TokamakError {
   throw error;
 }
 
-function verdictOf(total: number, { limits }: Adapter): Check["verdict"] {
+/** Whether a number of bytes has room on the device, by what the browser says of it. */
+export function fitOf(total: number, { limits }: Pick<Adapter, "limits">): "fits" | "tight" | "too-large" {
   const buffer = limits["maxBufferSize"] ?? Infinity;
   if (buffer > SMALL_BUFFER) return "fits"; // no browser says how much memory the device has
   if (total > SMALL_BUDGET) return "too-large";
@@ -51,5 +52,5 @@ export function checkOf(
     return { runs: false, reason: outcome.message, verdict, ...bytes, adapter };
   }
   const { model } = outcome;
-  return { runs: true, verdict: verdictOf(model.memory.total + bytes.module, adapter), ...bytes, model, adapter };
+  return { runs: true, verdict: fitOf(model.memory.total + bytes.module, adapter), ...bytes, model, adapter };
 }

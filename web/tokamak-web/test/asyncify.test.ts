@@ -90,7 +90,7 @@ test("what an import throws and a trap come out of the call", async () => {
   expect(await promising("sum")(2)).toBe(2);
 });
 
-test("a second call is refused while one is under way", async () => {
+test("a second call is refused while one is in flight", async () => {
   const { promising } = start((n = 0) => soon(n));
   const first = promising("sum")(4);
   await expect(promising("sum")(4)).rejects.toThrow("in the middle of another call");

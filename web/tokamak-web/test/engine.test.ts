@@ -96,7 +96,7 @@ test("several texts run side by side, and a verb has its turn between two steps"
   expect(steps).toBeLessThan(34); // not one after the other
 });
 
-test("nothing steps while no text is under way", async () => {
+test("nothing steps while no text is running", async () => {
   const log: string[] = [];
   const { engine } = await opened(writer(log));
   await engine.generate("a", { maxTokens: 2 }).result;

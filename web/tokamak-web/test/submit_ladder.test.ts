@@ -88,7 +88,7 @@ test("an attempt goes on when its tab is looked at again", async () => {
   expect(await begun(tabs.tab())).toEqual({ dispatches: 64, isLowered: true });
 });
 
-test("another tab's attempt under way is no end", async () => {
+test("another tab's attempt that is running is no end", async () => {
   const tabs = browser();
   tabs.tab().ladder.attempt();
   expect(await begun(tabs.tab())).toEqual({ dispatches: 0, isLowered: false });

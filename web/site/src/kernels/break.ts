@@ -1,6 +1,6 @@
 // Breaks a kernel: an engine starts beside the open one with a wrong text, its self-test finds that, and another kernel takes the
 // place of the wrong one.
-import { type Engine, type LookOptions, look, open } from "tokamak-web";
+import { type Engine, type LookOptions, type ModelPlan, type PlanPhase, type PlanStep, look, open } from "tokamak-web";
 import { select, selection } from "../address.ts";
 import { settings } from "../asked.ts";
 import { h } from "../dom.ts";
@@ -9,7 +9,6 @@ import { progressText } from "../opening.ts";
 import { showError } from "../shell.ts";
 import type { Model } from "../site_model.ts";
 import { firstDifference } from "../suite.ts";
-import type { Plan, PlanPhase, PlanStep } from "./data.ts";
 import { type Edit, editOf, flipped } from "./wrong_text.ts";
 
 const PROMPT = "Once upon a time";
@@ -23,12 +22,12 @@ interface Text {
 }
 
 /** The phase to show: of a token that is picked on the device, or the first one that runs the kernel. */
-function phaseWith(kernel: string, { phases }: Plan): string {
+function phaseWith(kernel: string, { phases }: ModelPlan): string {
   const runs = ({ steps }: PlanPhase) => steps.some((step) => step.kernel === kernel);
   return (phases.find((one) => one.name === "greedy" && runs(one)) ?? phases.find(runs))?.name ?? "";
 }
 
-const stepsOf = ({ phases }: Plan, phase: string): PlanStep[] => phases.find(({ name }) => name === phase)?.steps ?? [];
+const stepsOf = ({ phases }: ModelPlan, phase: string): PlanStep[] => phases.find(({ name }) => name === phase)?.steps ?? [];
 
 /** The steps of a phase as a row of boxes; `isMarked` ones stand out as `kind`. */
 function rowOf(title: string, steps: PlanStep[], kind: string, isMarked: (step: PlanStep) => boolean): HTMLElement {
@@ -50,7 +49,7 @@ export interface Breaker {
 export function breaker(): Breaker {
   let model: Model<Engine> | null = null;
   let texts: Text[] = [];
-  let plan: Plan | null = null;
+  let plan: ModelPlan | null = null;
   let abort: AbortController | null = null;
 
   const start = h("button", { type: "button", class: "quiet" }, "Choose a kernel to break");
@@ -72,7 +71,7 @@ export function breaker(): Breaker {
     if (memory.total > LARGEST) throw new Error(`It takes the model twice, and this one has ${bytes(memory.total)}; open a smaller one for it.`);
     const found = await look(source, options());
     try {
-      plan = (await found.inspect("plan", { form: "json" })) as Plan;
+      plan = await found.inspect("plan", { form: "json" });
       const { kernels } = await found.kernels();
       texts = [];
       for (const { name, launches: [first] } of kernels) {
@@ -152,7 +151,7 @@ export function breaker(): Breaker {
         onNotice: (text) => notices.push(text),
         onProgress: (progress) => (status.textContent = `${progressText(progress)} …`),
       });
-      const after = (await second.inspect("plan", { form: "json" })) as Plan;
+      const after = await second.inspect("plan", { form: "json" });
       outcome.append(...verdictOf(kernel, { phase, before: plan, after, notices, time: second.loadTimes.test }));
       status.textContent = "Writing with the one and the other …";
       await compare(model, second, outcome);
@@ -187,8 +186,8 @@ export function breaker(): Breaker {
 
 interface Started {
   phase: string;
-  before: Plan;
-  after: Plan;
+  before: ModelPlan;
+  after: ModelPlan;
   notices: string[];
   /** Seconds of the self-test. */
   time: number;

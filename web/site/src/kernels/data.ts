@@ -1,35 +1,5 @@
 // The catalogue of kernels beside the plan of the open model.
-import type { Adapter, KernelPlace, Look } from "tokamak-web";
-
-interface Operand {
-  type: string;
-  buffer?: number;
-}
-
-export interface PlanStep {
-  op: string;
-  kernel: string;
-  bytes: number;
-  inputs: Operand[];
-  outputs: Operand[];
-  grid?: [number, number, number];
-  passed_over: string[];
-}
-
-export interface PlanPhase {
-  name: string;
-  max_tokens: number;
-  /** Moved by a step. */
-  bytes: number;
-  steps: PlanStep[];
-}
-
-export interface Plan {
-  backend: "webgpu" | "cpu";
-  /** Weights and states have the names of their tensors. */
-  buffers?: { id: number; tensor?: string }[];
-  phases: PlanPhase[];
-}
+import type { Adapter, KernelPlace, Look, ModelPlan, PlanStep } from "tokamak-web";
 
 export interface Kernel {
   name: string;
@@ -44,7 +14,7 @@ export interface Kernel {
 
 export interface Catalogue {
   kernels: Kernel[];
-  plan: Plan;
+  plan: ModelPlan;
 }
 
 /** The browser's names of what kernels need. */
@@ -56,7 +26,7 @@ const FEATURES: Record<string, string> = {
 
 export async function catalogueOf(engine: Look): Promise<Catalogue> {
   const { kernels } = await engine.kernels();
-  const plan = (await engine.inspect("plan", { form: "json" })) as Plan;
+  const plan = await engine.inspect("plan", { form: "json" });
   const list = kernels.map(({ name, needs, launches }): Kernel => {
     const needed = needs === "none" ? [] : needs.split(" ");
     const lacks = plan.backend === "cpu" ? [] : lacking(needed, engine.adapter);
@@ -79,10 +49,10 @@ function lacking(needed: string[], { features }: Adapter): string[] {
 }
 
 /** "decode 3: f32[T,64] bf16[512,64] → f32[T,256]" */
-export function placeTitle({ phase, step }: KernelPlace, plan: Plan): string {
+export function placeTitle({ phase, step }: KernelPlace, plan: ModelPlan): string {
   const found = plan.phases[phase];
   const one = found?.steps[step];
   if (!found || !one) return `phase ${phase}, step ${step}`;
-  const types = (operands: Operand[]) => operands.map(({ type }) => type).join(" ");
+  const types = (operands: PlanStep["outputs"]) => operands.map(({ type }) => type).join(" ");
   return `${found.name} ${step}: ${types(one.inputs)} → ${types(one.outputs)}`;
 }

@@ -1,7 +1,7 @@
 // The life of a token: the kernels from its embedding through the layers to the choice of the next one.
+import type { ModelPlan, PlanPhase, PlanStep } from "tokamak-web";
 import { h } from "../dom.ts";
 import { bytes } from "../numbers.ts";
-import type { Plan, PlanPhase, PlanStep } from "./data.ts";
 
 export interface Stage {
   /** The layers that run these kernels; none for what is before and after them. */
@@ -20,7 +20,7 @@ function layerOf({ inputs, outputs }: PlanStep, names: Map<number, string>): num
 }
 
 /** Steps of no layer between two of one layer are that layer's. */
-function layersOf({ steps }: PlanPhase, { buffers = [] }: Plan): (number | null)[] {
+function layersOf({ steps }: PlanPhase, { buffers = [] }: ModelPlan): (number | null)[] {
   const names = new Map(buffers.map(({ id, tensor = "" }) => [id, tensor]));
   const found = steps.map((step) => layerOf(step, names));
   return found.map((layer, at) => {
@@ -32,7 +32,7 @@ function layersOf({ steps }: PlanPhase, { buffers = [] }: Plan): (number | null)
 }
 
 /** The stages of a phase in their order; layers that run the same kernels are one. */
-export function stagesOf(phase: PlanPhase, plan: Plan): Stage[] {
+export function stagesOf(phase: PlanPhase, plan: ModelPlan): Stage[] {
   const layers = layersOf(phase, plan);
   const stages: (Stage & { key: string })[] = [];
   for (let at = 0; at < layers.length; ) {
@@ -83,7 +83,7 @@ function box(step: PlanStep, chosen: () => void): HTMLElement {
 const count = (layers: number[]) => (layers.length === 0 ? "" : layers.length === 1 ? `layer ${layers[0]}` : `× ${layers.length} layers`);
 
 /** `choose` gets the phase and the step of the box that is pressed. */
-export function lifeOfToken(plan: Plan, choose: (phase: number, step: number) => void): HTMLElement | null {
+export function lifeOfToken(plan: ModelPlan, choose: (phase: number, step: number) => void): HTMLElement | null {
   const index = Math.max(plan.phases.findIndex(({ name }) => name === "greedy"), plan.phases.findIndex(({ max_tokens }) => max_tokens === 1), 0);
   const phase = plan.phases[index];
   if (!phase || plan.backend === "cpu") return null;

@@ -1,16 +1,9 @@
 // The view of a step without the device's clock: its dispatches, counted.
-import type { Engine } from "tokamak-web";
+import type { Engine, PlanPhase } from "tokamak-web";
 import { h, table } from "../dom.ts";
 import { bytes } from "../numbers.ts";
 
-interface Phase {
-  name: string;
-  max_tokens: number;
-  bytes: number;
-  steps: { kernel: string; bytes: number; outputs: { type: string }[] }[];
-}
-
-function phaseTable({ steps }: Phase): HTMLElement {
+function phaseTable({ steps }: PlanPhase): HTMLElement {
   const kernels = new Map<string, { count: number; moved: number }>();
   for (const { kernel, bytes: moved } of steps) {
     const line = kernels.get(kernel) ?? { count: 0, moved: 0 };
@@ -26,7 +19,7 @@ function phaseTable({ steps }: Phase): HTMLElement {
 
 /** Each phase of the plan: prompts, decoding. */
 export async function counts(engine: Engine): Promise<HTMLElement[]> {
-  const { phases } = (await engine.inspect("plan", { form: "json" })) as { phases: Phase[] };
+  const { phases } = await engine.inspect("plan", { form: "json" });
   return phases.flatMap((phase) => [
     h("h2", {}, `${phase.name}: ${phase.steps.length} dispatches for up to ${phase.max_tokens} token${phase.max_tokens === 1 ? "" : "s"}`),
     phaseTable(phase),

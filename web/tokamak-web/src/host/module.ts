@@ -72,7 +72,7 @@ interface Inside {
   files: Files;
   sql: Sql;
   waiting: Waiting;
-  /** The signal of the call that is under way. */
+  /** The signal of the call that is in flight. */
   current: { signal: AbortSignal | undefined };
 }
 

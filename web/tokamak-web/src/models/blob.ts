@@ -1,6 +1,6 @@
 // One file of a model in the cache: who owns its handles and its lock, from the first byte to the last read.
 //
-// A blob under way has an exclusive Web Lock and a handle for writing, a whole one a shared lock, so that
+// A blob in flight has an exclusive Web Lock and a handle for writing, a whole one a shared lock, so that
 // several tabs read it and none removes it meanwhile.
 import { TokamakError } from "../errors.ts";
 import { blobLock, type Cache } from "./cache.ts";
@@ -14,7 +14,7 @@ export class CachedFile implements ModelFile {
   readonly size: number;
   /** Undefined where the blob was whole. */
   download: Download | undefined;
-  /** The blob, and while it is under way its state. */
+  /** The blob, and while it is in flight its state. */
   #data: SyncHandle | undefined;
   #state: SyncHandle | undefined;
   /** In place of a handle, where a browser lets only one tab have one. */

@@ -78,7 +78,7 @@ export async function resolveIn(
   if (isWhole) {
     description = (await newerThan(place, network, options, describe)) ?? ofKept(kept, place, options.token);
   } else {
-    // Nothing is under way yet that a pause could save.
+    // Nothing is in flight yet that a pause could save.
     description = await describe(network.isOnline() ? network : { ...network, waitsMs: [] }, signal);
   }
   const missing = cache ? await missingBytes(cache, description.files) : Infinity;

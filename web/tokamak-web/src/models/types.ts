@@ -26,7 +26,7 @@ export interface DownloadProgress {
   total: number;
   /** Whether these bytes were here already. */
   cached: boolean;
-  /** The file under way. */
+  /** The file in flight. */
   file?: string;
   bytesPerSecond?: number;
 }
@@ -55,7 +55,7 @@ export interface ResolvedModel {
   complete?: Promise<void>;
   /** Bytes of these files that are here already, of a visitor's files all. */
   cachedBytes?: number;
-  /** Ends downloads that are still under way and gives file handles back; called once, always. */
+  /** Ends downloads that are still in flight and gives file handles back; called once, always. */
   close(): void | Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export interface VerbCaller {
 export interface ResolveOptions {
   /** For the verbs hub_name and hub_files. */
   module: VerbCaller;
-  /** Ends looking up and downloading; `resolve` and reads under way then fail with its reason. */
+  /** Ends looking up and downloading; `resolve` and reads in flight then fail with its reason. */
   signal: AbortSignal;
   onProgress(progress: DownloadProgress): void;
   /** opfs: kept between visits; none: read from the network piece by piece. */
