@@ -171,7 +171,29 @@ Result<void> read_promises(ConfigReader weights, std::vector<Quantization::Promi
   return {};
 }
 
+/// Rotations of weights are in the weights; those of activations would have to run beside them.
+Result<void> check_transforms(const ConfigReader& reader) {
+  const ConfigReader schemes = reader.at("transform_config").at("config_groups");
+  const Json* transforms = reader.find("transform_config");
+  const Json* all = transforms == nullptr ? nullptr : transforms->find("config_groups");
+  if (all == nullptr || !all->is_object()) return {};
+  for (const auto& [scheme, value] : all->as_object()) {
+    const Json* places = value.find("apply");
+    if (places == nullptr || !places->is_array()) continue;
+    for (const Json& place : places->as_array()) {
+      const Json* location = place.find("location");
+      if (location == nullptr || !location->is_string()) continue;
+      const std::string& where = location->as_string();
+      if (where == "weight_input" || where == "weight_output") continue;
+      return unsupported("{} has \"{}\"; this engine rotates no activations.",
+                         schemes.at(scheme).path("apply"), where);
+    }
+  }
+  return {};
+}
+
 Result<Quantization> read_compressed_tensors(const ConfigReader& reader, const TensorFile& file) {
+  TOK_TRY(check_transforms(reader));
   std::vector<Quantization::Promise> promises;
   const ConfigReader groups = reader.at("config_groups");
   if (const Json* all = reader.find("config_groups"); all != nullptr && all->is_object()) {

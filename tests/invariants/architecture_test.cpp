@@ -271,7 +271,7 @@ TEST_P(TextRow, BatchesPrefixesAndPreemptionChangeNothingOnTheCpu) {
   const std::vector<Request> requests = requests_for(facts.vocab);
   const Outcome outcome = run_all(*together, requests);
   expect_same(run_alone(*alone, requests), outcome, true);
-  // Where all layers slide, only what a whole prompt leaves is kept.
+  // Models of which all layers slide keep what a whole prompt leaves, and no beginnings of it.
   const auto has_pages = [](const Buffer& one) {
     return one.use == BufferUse::kTable && one.tensor.window == 0;
   };

@@ -32,7 +32,7 @@ WELL_FORMED = (
     "32-encoder-dense-activation",
     "33-mlx-bits-7", "34-gptq-bits-5", "34-gptq-format-in-quantize-config",
     "37-awq4_small-bits-8", "37-awq4_small-version-gemv", "37-fp8_block-blocks-64",
-    "37-fp8_block-fmt-e5m2", "37-ct_int4-format-marlin", "37-ct_int8-zero-points",
+    "37-fp8_block-fmt-e5m2", "37-ct_int4-format-marlin", "37-ct_int4-rotated", "37-ct_int8-zero-points",
     "37-modelopt_nvfp4-algorithm", "37-bnb_nf4-half-quant_map", "37-bnb_fp4", "37-mlx_mxfp4-mode",
     "unknown-model", "no-model", "unknown-normalizer", "unknown-pre-tokenizer",
     "unknown-post-processor", "unknown-decoder",

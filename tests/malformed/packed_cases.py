@@ -70,6 +70,9 @@ tensors_case("37-ct_int8-zero-points",
              lambda t: t.update({MODULE + ".weight_zero_point": {
                  "dtype": "I8", "shape": [128, 1], "data": bytes([0] * 127 + [3])}}),
              MODULE + ".weight_zero_point", base="../formats/" + INT8)
+declared(INT4, "rotated", {"transform_config": {"config_groups": {"R4": {"type": "hadamard", "apply": [
+    {"targets": ["re:.*down_proj$"], "location": "input"},
+    {"targets": ["re:.*down_proj$"], "location": "weight_input", "inverse": True}]}}}}, "R4: apply", "input")
 lacks("llama_ct_fp8_channel", ".weight_scale", "f8e4m3")
 cut("llama_ct_fp8_channel", ".weight_scale", "128 rows")
 
