@@ -86,9 +86,9 @@ TOKAMAK_API char* tokamak_list_devices(tokamak_error** error);
 TOKAMAK_API tokamak_options* tokamak_options_new(void);
 TOKAMAK_API void tokamak_options_free(tokamak_options* options);
 /* Names: model, backend, device, gpus (each call adds some, as 0,1), split (auto, ranks, layers),
- * threads, context, sequences, cache_tokens, memory, kv, quantize, image_pixels, projector,
- * batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling, has_thread,
- * adapter ([NAME=]FOLDER[=SCALE]; each call adds one); see tokamak/model_options.h. */
+ * threads, context, sequences, cache_tokens, memory, kv, precision, quantize, image_pixels,
+ * projector, batch_invariant, speculate (off, auto, lookup[:N], draft[:N]), draft, pooling,
+ * has_thread, adapter ([NAME=]FOLDER[=SCALE]; each call adds one); see tokamak/model_options.h. */
 TOKAMAK_API bool tokamak_options_set(tokamak_options* options, const char* name, const char* value,
                                      tokamak_error** error);
 

@@ -41,6 +41,9 @@ struct ModelOptions {
   std::string memory = {};    // most that the model may take of the device's: "6GiB", or "70%" of
                               // what is free; "": 90 % of it where it is known, else no limit
   std::string kv = "auto";    // type of the cache: f16, f32 or q8; auto: f16
+  /// auto, or exact: only kernels that round nothing they multiply, and a cache of f32 where `kv`
+  /// is auto; slower.
+  std::string precision = "auto";
   std::string quantize = {};  // q8 or q4: pack matrices of floats while loading
   uint64_t image_pixels = 0;  // most of an image, to which larger ones are made smaller, 1 << 20
                               // for example; 0: the model is opened for text only

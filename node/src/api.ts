@@ -48,6 +48,8 @@ export interface OpenOptions extends PullOptions {
   megapixels?: number;
   /** The file of a GGUF model's tower of images; unless given, `mmproj-*.gguf` beside it. */
   projector?: string;
+  /** auto, or exact: kernels round nothing that they multiply, which is slower. */
+  precision?: string;
   /** Every seed gives the same tokens whatever else the model does at the time. */
   batchInvariant?: boolean;
   /** Tokens that are guessed: off, auto, lookup[:N] or draft[:N]. */

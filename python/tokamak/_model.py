@@ -260,8 +260,8 @@ def _is_missing(model: str) -> bool:
 
 def open(model: Union[str, PathLike] = "", *, pull_missing: bool = True, backend: str = "auto", device: Optional[int] = None,
          gpus: Sequence[int] = (), split: str = "auto", threads: Optional[int] = None, context: Optional[int] = None,
-         sequences: Optional[int] = None, cache_tokens: Optional[int] = None, memory: str = "", kv: str = "auto", quantize: str = "",
-         image_pixels: int = 0, projector: Union[str, PathLike] = "", batch_invariant: bool = False, speculate: str = "",
+         sequences: Optional[int] = None, cache_tokens: Optional[int] = None, memory: str = "", kv: str = "auto", precision: str = "auto",
+         quantize: str = "", image_pixels: int = 0, projector: Union[str, PathLike] = "", batch_invariant: bool = False, speculate: str = "",
          draft: str = "", adapters: Sequence[str] = (), pooling: str = "", on_progress: Optional[OnProgress] = None,
          on_notice: Optional[Callable[[str], object]] = None) -> Model:
     """Opens a model: a folder, a .gguf file or org/name in the Hugging Face cache; "": the built-in one.
@@ -289,7 +289,7 @@ def open(model: Union[str, PathLike] = "", *, pull_missing: bool = True, backend
     notice = c.Notice(called_back(tell))
     on_load = c.Progress(progress)
     options = {"model": name, "backend": backend, "device": device, "gpus": [str(gpu) for gpu in gpus], "split": split,
-               "threads": threads, "context": context, "sequences": sequences, "cache_tokens": cache_tokens, "memory": memory, "kv": kv, "quantize": quantize,
+               "threads": threads, "context": context, "sequences": sequences, "cache_tokens": cache_tokens, "memory": memory, "kv": kv, "precision": precision, "quantize": quantize,
                "image_pixels": image_pixels, "projector": os.fspath(projector), "batch_invariant": batch_invariant,
                "speculate": speculate, "draft": draft, "adapter": adapters, "pooling": pooling}
     with Options("options", options) as handle:

@@ -198,8 +198,8 @@ TEST_F(C, ErrorsAreHandles) {
   EXPECT_FALSE(tokamak_options_set(options, "colour", "red", &error));
   EXPECT_EQ(said(error),
             "There is no option \"colour\", but model, backend, device, gpus, split, threads, "
-            "context, sequences, cache_tokens, memory, kv, quantize, image_pixels, projector, "
-            "batch_invariant, speculate, draft, "
+            "context, sequences, cache_tokens, memory, kv, precision, quantize, image_pixels, "
+            "projector, batch_invariant, speculate, draft, "
             "pooling, adapter, has_thread.");
   EXPECT_FALSE(tokamak_options_set(options, "context", "-1", &error));
   EXPECT_EQ(said(error), "context is \"-1\", expected a whole number that is not negative.");

@@ -20,6 +20,7 @@ void visit_open_options(const Visit& visit, Options&... options) {
   visit("cache_tokens", options.cache_tokens...);
   visit("memory", options.memory...);
   visit("kv", options.kv...);
+  visit("precision", options.precision...);
   visit("quantize", options.quantize...);
   visit("image_pixels", options.image_pixels...);
   visit("projector", options.projector...);

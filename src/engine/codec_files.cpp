@@ -13,6 +13,7 @@ Result<std::unique_ptr<Codec>> Codec::open(const OpenOptions& options) {
   TOK_TRY(std::unique_ptr<Backend> opened, open_backend(options));
   OpenOptions own = options;
   recall_device(opened->device(), own);
+  own.advice.exact = own.is_exact();
   const PartOptions codec = {.target = fusion_target(opened->device()),
                              .disabled_passes = own.disabled_passes,
                              .forced = own.forced,

@@ -15,10 +15,10 @@
 namespace tokamak {
 namespace {
 
-Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device) {
+Result<DType> kv_dtype(const std::string& choice, const DeviceInfo& device, bool is_exact) {
   const bool is_reference =
       device.backend == BackendKind::kCpu && (device.features & kFeatureVectors) == 0;
-  if (choice == "auto") return is_reference ? DType::kF32 : DType::kF16;
+  if (choice == "auto") return is_reference || is_exact ? DType::kF32 : DType::kF16;
   if (const auto dtype = cache_type_from_name(choice)) return *dtype;
   return fail(ErrorCode::kUsage, "kv is \"{}\", expected auto, f32, f16 or q8.", choice);
 }
@@ -145,11 +145,12 @@ Result<BuildOptions> describe(Engine::Compiled& out, const Architecture& archite
   }
   TOK_TRY(BuildOptions build, build_options(out, files.tensors, device, options));
   TOK_TRY(out.hints, read_hints(description.hints, "tokamak.json"));
-  const bool hinted = options.kv == "auto" && out.hints.kv;
-  TOK_TRY(build.kv_dtype, kv_dtype(hinted ? *out.hints.kv : options.kv, device));
+  const bool hinted = options.kv == "auto" && out.hints.kv && !options.is_exact();
+  TOK_TRY(build.kv_dtype,
+          kv_dtype(hinted ? *out.hints.kv : options.kv, device, options.is_exact()));
   out.context = build.context;
   if (!out.gives_text() && !out.is_for_sound()) out.target = for_rows(out.target, build.chunk);
-  if (out.facts.fits_f16) out.target = fuse::in_f16(out.target);
+  if (out.facts.fits_f16 && !options.is_exact()) out.target = fuse::in_f16(out.target);
   return build;
 }
 
@@ -260,7 +261,12 @@ Result<std::optional<DType>> quantized_type(const std::string& choice) {
 
 Result<Engine::Compiled> Engine::compile(const ModelFiles& files, const DeviceInfo& device,
                                          const OpenOptions& options) {
-  const auto compile_all = [&](const OpenOptions& own) -> Result<Compiled> {
+  if (options.precision != "auto" && !options.is_exact()) {
+    return fail(ErrorCode::kUsage, "precision is \"{}\", expected auto or exact.",
+                options.precision);
+  }
+  const auto compile_all = [&](OpenOptions own) -> Result<Compiled> {
+    own.advice.exact = own.is_exact();
     TOK_TRY(Compiled all, compile_avoiding_faulty_kernels(files, device, own));
     if (files.draft) {
       TOK_TRY(all.draft, plan_draft(all, files, device, own));

@@ -30,6 +30,7 @@ Result<OpenOptions> draft_options(const Engine::Compiled& compiled, const ModelF
   own.free_memory = 0;
   own.image_pixels = 0;
   own.batch_invariant = false;  // what it guesses changes no token
+  own.precision = "auto";
   own.speculate = "off";
   own.pooling.clear();
   own.adapters.clear();

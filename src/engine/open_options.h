@@ -56,6 +56,9 @@ struct OpenOptions {
   uint32_t chunk = 0;        // most tokens of a prefill step; 0: 512, and up to 4096
                              // where matrix units multiply
   std::string kv = "auto";   // f32, f16 or q8; auto: f16 on WebGPU, f32 on the CPU
+  /// auto, or exact: only kernels that round nothing they multiply, and a cache of f32 where `kv`
+  /// is auto; slower.
+  std::string precision = "auto";
   /// Most pixels of an image, to which larger ones are made smaller; 0: the model reads text only.
   uint64_t image_pixels = 0;
   /// False: a model that reads no images is opened for text all the same.
@@ -103,12 +106,15 @@ struct OpenOptions {
   /// `notice`, which reports it, it is called as long as the engine lives.
   std::function<Result<std::unique_ptr<Backend>>()> reopen;
 
+  bool is_exact() const { return precision == "exact"; }
+
   /// Features of the device that kernels do without.
   Features disabled_features() const {
     Features disabled = 0;
     if (!use_f16) disabled |= kFeatureF16;
     if (!use_subgroups) disabled |= kFeatureSubgroups;
-    if (!use_matrix) disabled |= kFeatureSubgroupMatrix | kFeatureLibrary | kFeatureBf16Tiles;
+    if (!use_matrix || is_exact())
+      disabled |= kFeatureSubgroupMatrix | kFeatureLibrary | kFeatureBf16Tiles;
     // Few rows do without tiles, which round more than words do.
     if (batch_invariant) disabled |= kFeatureBf16Tiles;
     return disabled;

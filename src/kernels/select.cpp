@@ -196,6 +196,9 @@ class Choice {
     if (reason.empty() && wrong != advice_.wrong.end()) {
       reason = fmt::format("computes wrongly on this device: {}", wrong->second);
     }
+    if (reason.empty() && advice_.exact && variant.rounding > 0) {
+      reason = "rounds what it multiplies, which exact precision rules out";
+    }
     if (reason.empty()) return true;
     std::string line = fmt::format("{}: {}", variant.name, reason);
     if (!std::ranges::count(passed_over_, line)) passed_over_.push_back(std::move(line));

@@ -41,6 +41,8 @@ struct VariantAdvice {
   std::map<std::string, TunedVariant, std::less<>> tuned = {};
   /// On this device: never taken.
   WrongVariants wrong = {};
+  /// Variants that round what the reference takes as it is (KernelVariant::rounding) are not taken.
+  bool exact = false;
 };
 
 /// "linear f32[T,64] bf16[96,64] -> f32[T,96] in steps of 512": equal for equal problems.

@@ -315,6 +315,18 @@ TEST(Select, FollowsAdviceWhereItCan) {
   EXPECT_NE(forced.error().message.find("computes wrongly"), std::string::npos);
 }
 
+TEST(Select, PassesOverWhatRoundsWherePrecisionIsExact) {
+  const Op op = Linear{};
+  const DeviceInfo device = {.backend = BackendKind::kCpu, .features = kFeatureVectors};
+  const VariantAdvice exact = {.exact = true};
+  EXPECT_EQ(select_variant(ordinary(op), device)->variant->name, "linear.cpu.vectors");
+  const auto chosen = select_variant(ordinary(op), device, {}, exact);
+  EXPECT_EQ(chosen->variant->name, "linear.cpu.exact");
+  EXPECT_EQ(chosen->passed_over.back(),
+            "linear.cpu.vectors: rounds what it multiplies, which exact precision rules out");
+  EXPECT_FALSE(select_variant(ordinary(op), device, {{"linear", "linear.cpu.vectors"}}, exact));
+}
+
 TEST(Select, NamesProblemsByWhatMatters) {
   const Op op = Linear{};
   const Problem one = ordinary(op), many = ordinary(op, 64);

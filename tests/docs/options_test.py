@@ -59,6 +59,7 @@ OPEN_ABSENT = {
     PYTHON: {"has_thread": NO_THREAD}, NODE: {"has_thread": NO_THREAD, "model": HERE},
     TAB: {"model": HERE, "has_thread": NO_THREAD, "memory": "a browser does not tell how much there is", "threads": "one thread (docs/browser.md)",
           "projector": "GGUF towers are found beside the model", "batch_invariant": "for servers with many requests",
+          "precision": "a module has no kernels for it on processors",
           **dict.fromkeys(("device", "gpus", "split"), TAB_DEVICE),
           **dict.fromkeys(("speculate", "draft", "adapter of opening"), "not in a module (docs/browser.md)")},
 }

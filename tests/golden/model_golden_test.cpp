@@ -161,6 +161,14 @@ INSTANTIATE_TEST_SUITE_P(Tiles, ModelGolden,
                                           testing::ValuesIn(tile_setups())),
                          case_name);
 
+/// Floats, latents, and packed matrices of several codes, dense and of experts.
+INSTANTIATE_TEST_SUITE_P(Exact, ModelGolden,
+                         testing::Combine(testing::Values("llama_untied", "gemma3_mlx4_g32",
+                                                          "llama_gptq4_g128_actorder",
+                                                          "deepseek_v2", "gpt_oss"),
+                                          testing::ValuesIn(exact_setups())),
+                         case_name);
+
 INSTANTIATE_TEST_SUITE_P(Families, ModelGolden,
                          testing::Combine(testing::ValuesIn(family_names()),
                                           testing::ValuesIn(family_setups())),

@@ -146,6 +146,16 @@ const std::vector<DeviceSetup>& tile_setups() {
   return all;
 }
 
+const std::vector<DeviceSetup>& exact_setups() {
+  static const std::vector<DeviceSetup> all = [] {
+    OpenOptions exact = with("cpu", "auto");
+    exact.use_matrix = true;
+    exact.precision = "exact";
+    return std::vector<DeviceSetup>{{"cpu_exact", exact, kCpu}};
+  }();
+  return all;
+}
+
 const std::vector<DeviceSetup>& rank_setups() {
   static const std::vector<DeviceSetup> all = [] {
     std::vector<DeviceSetup> found = {{"cpu_2_ranks", ranks("cpu-reference", "f32", 2), kCpu},

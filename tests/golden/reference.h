@@ -31,6 +31,8 @@ const DeviceSetup& setup_named(std::string_view name);
 const std::vector<DeviceSetup>& q8_setups();
 /// A processor's units for tiles, which round prompts to bf16, for some models.
 const std::vector<DeviceSetup>& tile_setups();
+/// A processor with `precision` exact, within the reference's tolerance, for some models.
+const std::vector<DeviceSetup>& exact_setups();
 /// Several ranks of the processor, and of CUDA devices where there are two, for all models in turn;
 /// and stages of it, which have some layers each.
 const std::vector<DeviceSetup>& rank_setups();

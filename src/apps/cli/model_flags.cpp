@@ -250,6 +250,14 @@ void ModelFlags::add_device_options(App& command) {
       ->check(cache_type())
       ->group(kDeviceOptions);
   command
+      .add_option("--precision", options_.precision,
+                  "auto; exact: only kernels that round nothing they multiply, and a KV cache of "
+                  "f32 unless --kv is given, which is slower")
+      ->type_name("WHICH")
+      ->capture_default_str()
+      ->check(one_of({"auto", "exact"}))
+      ->group(kDeviceOptions);
+  command
       .add_flag("--batch-invariant", options_.batch_invariant,
                 "the same tokens of a seed whatever else runs, at half of the speed and less")
       ->group(kDeviceOptions);

@@ -165,8 +165,17 @@ class CpuProgram : public Program {
   }
 
  private:
-  /// The packed matrices that lie in panels: those of kernels for vectors.
+  /// The packed matrices that lie in panels: those of kernels for vectors. They are multiplied as
+  /// f32 if none of these rounds.
   void find_panels() {
+    std::map<size_t, bool> is_exact;
+    for (const Phase& phase : plan_.phases) {
+      for (const Step& step : phase.steps) {
+        for (const Operand& in : step.inputs) {
+          is_exact.emplace(uint32_t(in.buffer), true).first->second &= step.kernel->rounding == 0;
+        }
+      }
+    }
     for (const Phase& phase : plan_.phases) {
       for (const Step& step : phase.steps) {
         if ((step.kernel->needs & kFeatureVectors) == 0) continue;
@@ -175,7 +184,8 @@ class CpuProgram : public Program {
           if (!is_packed(in.dtype) || buffer.use != BufferUse::kConstant) continue;
           std::shared_ptr<const PanelLayout>& layout = panels_[uint32_t(in.buffer)];
           if (layout != nullptr) continue;
-          layout = vectors_->layout(in.dtype, uint64_t(in.shape[0]), uint64_t(in.shape[1]));
+          layout = vectors_->layout(in.dtype, uint64_t(in.shape[0]), uint64_t(in.shape[1]),
+                                    is_exact.at(uint32_t(in.buffer)));
         }
       }
     }

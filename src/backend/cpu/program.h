@@ -12,8 +12,8 @@ class Vectors {
  public:
   virtual ~Vectors() = default;
   virtual ThreadPool& pool() = 0;
-  virtual std::shared_ptr<const PanelLayout> layout(DType dtype, uint64_t rows,
-                                                    uint64_t columns) const = 0;
+  virtual std::shared_ptr<const PanelLayout> layout(DType dtype, uint64_t rows, uint64_t columns,
+                                                    bool is_exact) const = 0;
   virtual uint64_t bytes(const PanelLayout& layout) const = 0;
   /// Writes the panels of a matrix whose streams are at hand.
   virtual void pack(const PanelLayout& layout, std::span<const std::byte> streams,

@@ -12,9 +12,9 @@ class ThreadedVectors : public Vectors {
  public:
   explicit ThreadedVectors(uint32_t threads) : pool_(threads) {}
   ThreadPool& pool() override { return pool_; }
-  std::shared_ptr<const PanelLayout> layout(DType dtype, uint64_t rows,
-                                            uint64_t columns) const override {
-    return std::make_shared<const PanelLayout>(dtype, rows, columns);
+  std::shared_ptr<const PanelLayout> layout(DType dtype, uint64_t rows, uint64_t columns,
+                                            bool is_exact) const override {
+    return std::make_shared<const PanelLayout>(dtype, rows, columns, is_exact);
   }
   uint64_t bytes(const PanelLayout& layout) const override { return layout.bytes(); }
   void pack(const PanelLayout& layout, std::span<const std::byte> streams, std::byte* to) override {

@@ -145,6 +145,9 @@ constexpr KernelVariant kVariants[] = {
     vector_row<ExpertGlu>("expert_glu.cpu.vectors", expert_glu<ProductWay::kVectors>,
                           kWordRounding),
     vector_row<ExpertMix>("expert_mix.cpu.vectors", expert_mix, kWordRounding),
+    exact_row<ExpertLinear>("expert_linear.cpu.exact", expert_linear<ProductWay::kVectors>),
+    exact_row<ExpertGlu>("expert_glu.cpu.exact", expert_glu<ProductWay::kVectors>),
+    exact_row<ExpertMix>("expert_mix.cpu.exact", expert_mix),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Products in floats: of matrices of floats, as they lie, and of packed ones whose levels are no
-// whole numbers.
+// Products in floats: of matrices of floats, as they lie, of packed ones whose levels are no whole
+// numbers, and of all packed ones where nothing is to be rounded.
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 
 #include "kernels/cpu/panel_affine.h"
+#include "kernels/cpu/panel_bytes.h"
 #include "kernels/cpu/vectors.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -65,11 +66,11 @@ void float_rows(const PanelTask& task) {
       four_dots<kType>(first + r * row_bytes, columns, x, out + r);
     }
     for (; r < task.row_count(); ++r) {
-      float sum = 0;
+      double sum = 0;
       for (size_t c = 0; c < columns; ++c) {
         sum += x[c] * number_at(kType, first + r * row_bytes + c * kElementBytes<kType>);
       }
-      out[r] = sum;
+      out[r] = float(sum);
     }
     task.store(i, out);
   }
@@ -121,6 +122,50 @@ void decode_numbers(const PanelTask& task, const float* numbers, size_t first, s
   }
 }
 
+/// Fours [g, kEnd) of a block whose q are whole numbers, of the rows from `lane` on.
+template <int kLow, int kHigh, bool kLevels, size_t g, size_t kEnd>
+HWY_INLINE void decode_fours(const uint8_t* block, size_t lane, hn::Vec<Bytes> table,
+                             hn::Vec<Ints> middle, const Affine& a, float* to) {
+  if constexpr (g < kEnd) {
+    const Ints i;
+    const auto bytes = hn::BitCast(Unsigned(), four<kLow, kHigh, kLevels, g>(block, lane, table));
+    const auto store = [&](hn::Vec<Unsigned> q, size_t column) HWY_ATTR {
+      const auto byte = hn::BitCast(i, hn::And(q, hn::Set(Unsigned(), 0xff)));
+      const F number = hn::ConvertTo(Floats(), hn::Sub(byte, middle));
+      hn::StoreU(hn::MulAdd(number, a.scale, a.offset), Floats(), to + column * kPanelRows);
+    };
+    store(bytes, 4 * g);
+    store(hn::ShiftRight<8>(bytes), 4 * g + 1);
+    store(hn::ShiftRight<16>(bytes), 4 * g + 2);
+    store(hn::ShiftRight<24>(bytes), 4 * g + 3);
+    decode_fours<kLow, kHigh, kLevels, g + 1, kEnd>(block, lane, table, middle, a, to);
+  }
+}
+
+/// The same as decode_floats(), of whole blocks. `first` begins one.
+template <int kLow, int kHigh, bool kLevels>
+void decode_whole(const PanelTask& task, size_t first, size_t count, float* to) {
+  const PanelLayout& l = *task.layout;
+  const std::byte* panel = task.panel_data();
+  const LevelBytes levels(l);
+  const auto table = hn::LoadDup128(Bytes(), levels.table);
+  const bool halves = l.group < kBlockColumns;
+  const size_t end = ceil_div(first + count, size_t{kBlockColumns});
+  for (size_t b = first / kBlockColumns; b < end; ++b, to += kBlockColumns * kPanelRows) {
+    const auto* block = reinterpret_cast<const uint8_t*>(panel + l.first_block) + b * l.block_bytes;
+    for (size_t lane = 0; lane < kPanelRows; lane += kLanes) {
+      const auto decode_half = [&]<size_t kHalf>() HWY_ATTR {
+        const size_t group = halves ? 2 * b + kHalf : l.group_of(b);
+        decode_fours<kLow, kHigh, kLevels, 4 * kHalf, 4 * kHalf + 4>(
+            block, lane, table, middle_of(l, levels, panel, group, lane),
+            stored_affine(l, levels, panel, group, lane), to + lane);
+      };
+      decode_half.template operator()<0>();
+      decode_half.template operator()<1>();
+    }
+  }
+}
+
 template <size_t kRows>
 HWY_NOINLINE void float_tile(const PanelTask& task, const float* w, size_t i, size_t first,
                              size_t count, float* sums) {
@@ -130,12 +175,8 @@ HWY_NOINLINE void float_tile(const PanelTask& task, const float* w, size_t i, si
   for (size_t m = 0; m < kRows; ++m) {
     x[m] = task.x.x.data() + task.x_row(i + m) * task.x.columns + first;
   }
-  F total[kRows][kVectors];
-  for (size_t m = 0; m < kRows; ++m) {
-    for (size_t v = 0; v < kVectors; ++v) {
-      total[m][v] = hn::LoadU(f, sums + m * kPanelRows + v * kLanes);
-    }
-  }
+  F total[kRows][kVectors];  // of these columns: long sums of f32 lose more than sums of sums
+  for (auto& row : total) std::fill_n(row, kVectors, hn::Zero(f));
   for (size_t c = 0; c < count; ++c) {
     F own[kVectors];
     for (size_t v = 0; v < kVectors; ++v) own[v] = hn::LoadU(f, w + c * kPanelRows + v * kLanes);
@@ -146,7 +187,8 @@ HWY_NOINLINE void float_tile(const PanelTask& task, const float* w, size_t i, si
   }
   for (size_t m = 0; m < kRows; ++m) {
     for (size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(total[m][v], f, sums + m * kPanelRows + v * kLanes);
+      float* const sum = sums + m * kPanelRows + v * kLanes;
+      hn::StoreU(hn::Add(total[m][v], hn::LoadU(f, sum)), f, sum);
     }
   }
 }
@@ -196,6 +238,15 @@ void panel(const PanelTask& task, const float* numbers) {
     default:
       break;
   }
+  if constexpr (kHasManyKernels) {
+    if (task.layout->code != PanelCode::kFloats) {
+      return float_panel(task, [&](size_t first, size_t count, float* to) HWY_ATTR {
+        with_format(*task.layout, [&]<int kLow, int kHigh, bool kLevels>() HWY_ATTR {
+          decode_whole<kLow, kHigh, kLevels>(task, first, count, to);
+        });
+      });
+    }
+  }
   float_panel(task, [&](size_t first, size_t count, float* to) HWY_ATTR {
     task.layout->low_bits == 8 ? decode_numbers<8>(task, numbers, first, count, to)
                                : decode_numbers<4>(task, numbers, first, count, to);
@@ -213,6 +264,12 @@ HWY_EXPORT(panel);
 
 void multiply_floats(const PanelTask& task, std::span<const float> numbers) {
   HWY_DYNAMIC_DISPATCH(panel)(task, numbers.data());
+}
+
+std::string refuses_exact(const Problem& problem, const DeviceInfo&) {
+  const bool takes = HWY_NAMESPACE::kHasManyKernels ||
+                     std::ranges::none_of(problem.inputs, is_packed, &TensorDesc::dtype);
+  return takes ? "" : "packed matrices are not multiplied as f32 in this build";
 }
 
 }  // namespace tokamak

@@ -38,6 +38,11 @@ std::string refuses_transposed(const Problem& p, const DeviceInfo&) {
   return p.as<HeadLinear>().transposed ? "is for matrices as they are" : "";
 }
 
+std::string exact_refuses(const Problem& p, const DeviceInfo& device) {
+  std::string reason = refuses_transposed(p, device);
+  return reason.empty() ? refuses_exact(p, device) : reason;
+}
+
 std::string tiles_refuse(const Problem& p, const DeviceInfo& device) {
   std::string reason = refuses_transposed(p, device);
   return reason.empty() ? refuses_tiles(p, device) : reason;
@@ -134,6 +139,8 @@ constexpr KernelVariant kVariants[] = {
     with_refusal(vector_row<HeadLinear>("head_linear.cpu.vectors",
                                         head_linear<ProductWay::kVectors>, kWordRounding),
                  refuses_transposed),
+    with_refusal(exact_row<HeadLinear>("head_linear.cpu.exact", head_linear<ProductWay::kVectors>),
+                 exact_refuses),
     with_refusal(vector_row<HeadLinear>("head_linear.cpu.transposed", transposed_head_linear),
                  transposed_refuses),
     with_refusal(vector_row<LatentAttention>("latent_attention.cpu.vectors", latent_attention),

@@ -117,6 +117,11 @@ constexpr KernelVariant kVariants[] = {
                           kWordRounding),
     vector_row<FusedLinear>("fused_linear.cpu.vectors", fused_linear, kWordRounding),
     vector_row<GatedFfn>("gated_ffn.cpu.vectors", gated_ffn, kWordRounding),
+    exact_row<Linear>("linear.cpu.exact", linear<ProductWay::kVectors>),
+    exact_row<Qkv>("qkv.cpu.exact", qkv<ProductWay::kVectors>),
+    exact_row<LinearGlu>("linear_glu.cpu.exact", linear_glu<ProductWay::kVectors>),
+    exact_row<FusedLinear>("fused_linear.cpu.exact", fused_linear),
+    exact_row<GatedFfn>("gated_ffn.cpu.exact", gated_ffn),
 };
 
 }  // namespace

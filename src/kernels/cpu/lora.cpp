@@ -64,6 +64,8 @@ void lora_up(const CpuCall& call) {
 constexpr KernelVariant kVariants[] = {
     vector_row<LoraDown>("lora_down.cpu.vectors", lora_down, kWordRounding),
     vector_row<LoraUp>("lora_up.cpu.vectors", lora_up, kWordRounding),
+    exact_row<LoraDown>("lora_down.cpu.exact", lora_down),
+    exact_row<LoraUp>("lora_up.cpu.exact", lora_up),
 };
 
 }  // namespace

@@ -240,10 +240,11 @@ Affine affine_at(const PanelLayout& layout, const std::byte* panel, size_t g, ui
 
 }  // namespace
 
-PanelLayout::PanelLayout(DType type, uint64_t row_count, uint64_t column_count)
+PanelLayout::PanelLayout(DType type, uint64_t row_count, uint64_t column_count, bool exact)
     : dtype(type),
       rows(size_t(row_count)),
       columns(size_t(column_count)),
+      is_exact(exact),
       format(&weight_format(type)) {
   low_bits = format->low_bits();
   high_bits = format->high_bits();

@@ -46,7 +46,7 @@ enum class PanelCode : uint8_t {
 
 /// The parts of a panel, as numbers of bytes from its beginning, and what is in them.
 struct PanelLayout {
-  PanelLayout(DType dtype, uint64_t rows, uint64_t columns);
+  PanelLayout(DType dtype, uint64_t rows, uint64_t columns, bool is_exact = false);
 
   DType dtype;
   size_t rows, columns;
@@ -58,6 +58,7 @@ struct PanelLayout {
   uint32_t middle = 0;  // subtracted from every q
   bool has_offsets;     // o is stored
   bool has_zeros;       // z is subtracted from q, too
+  bool is_exact;        // products take x in f32, whatever the code
   const WeightFormat* format;
   size_t blocks, groups;
   size_t scales = 0, offsets = 0, supers = 0, super_offsets = 0, zeros = 0, first_block = 0;

@@ -10,7 +10,7 @@ namespace {
 
 /// Whether the products of the matrix go by words of x.
 bool multiplies_words(const CpuTensor& w) {
-  return w.panels != nullptr && w.panels->code != PanelCode::kFloats;
+  return w.panels != nullptr && w.panels->code != PanelCode::kFloats && !w.panels->is_exact;
 }
 
 /// x [rows, columns] for products with that matrix.

@@ -17,8 +17,10 @@ namespace {
 constexpr uint32_t kRows = 333, kColumns = 512, kTokens = 11;
 
 struct Product {
-  explicit Product(DType dtype, uint32_t tokens = kTokens)
-      : layout(dtype, kRows, kColumns), panels(size_t(layout.bytes())), x(tokens * kColumns) {
+  explicit Product(DType dtype, uint32_t tokens = kTokens, bool is_exact = false)
+      : layout(dtype, kRows, kColumns, is_exact),
+        panels(size_t(layout.bytes())),
+        x(tokens * kColumns) {
     std::mt19937 random(3);
     const std::vector<std::byte> streams = random_matrix(dtype, kRows, kColumns, 1, random);
     pack_panels(layout, streams, 0, layout.panels(), panels.data());
@@ -55,6 +57,28 @@ TEST(Products, AreTheSameBitsForAnyNumberOfThreadsAndRows) {
       EXPECT_TRUE(std::ranges::equal(alone, std::span(all).subspan(t * kRows, rows * kRows)))
           << rows << " rows from " << t << " on";
     }
+  }
+}
+
+TEST(Products, RoundNothingWhereTheyAreToBeExact) {
+  for (size_t i = 0; i < weight_formats().size(); ++i) {
+    SCOPED_TRACE(dtype_name(packed_type(i)));
+    const Product product(packed_type(i), kTokens, /*is_exact=*/true);
+    const std::vector<float> y = product.run(3, product.x);
+    std::vector<float> row(kColumns);
+    double largest = 0, worst = 0;
+    for (size_t r = 0; r < kRows; ++r) {
+      product.w.load_row(r, row);
+      for (size_t t = 0; t < kTokens; ++t) {
+        double sum = 0;
+        for (size_t c = 0; c < kColumns; ++c) {
+          sum += double(row[c]) * double(product.x[t * kColumns + c]);
+        }
+        largest = std::max(largest, std::abs(sum));
+        worst = std::max(worst, std::abs(sum - double(y[t * kRows + r])));
+      }
+    }
+    EXPECT_LE(worst, 2e-6 * largest);
   }
 }
 

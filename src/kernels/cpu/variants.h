@@ -41,6 +41,16 @@ constexpr KernelVariant with_refusal(KernelVariant row,
   return row;
 }
 
+/// Why a row that rounds nothing does not take a product: packed matrices are multiplied by words.
+std::string refuses_exact(const Problem& problem, const DeviceInfo& device);
+
+/// A row that rounds nothing, of the same function as the row in front of it: matrices whose rows
+/// all round nothing are multiplied as f32 (PanelLayout::is_exact).
+template <typename T>
+constexpr KernelVariant exact_row(std::string_view name, void (*run)(const CpuCall&)) {
+  return with_refusal(vector_row<T>(name, run), refuses_exact);
+}
+
 /// The error of an f32 that becomes a multiple of 1/32767 of the largest of its block, which is
 /// some four times as large as it is itself.
 inline constexpr double kWordRounding = 4 * 0.5 / 32767;

@@ -29,6 +29,10 @@ using Words = hn::Repartition<int16_t, Floats>;
 using Ints = hn::Repartition<int32_t, Floats>;
 using Unsigned = hn::Repartition<uint32_t, Floats>;
 
+/// Whether formats and numbers of rows have kernels of their own: in a browser's module, which is
+/// to be small, kinds of scales and two rows took 70 kB of 1,220.
+constexpr bool kHasManyKernels = !HWY_ARCH_WASM;
+
 inline F load_f16(const void* from) {
 #if HWY_TARGET == HWY_WASM
   // Half as many steps as Highway's, which makes numbers of infinities. The product is exact; it

@@ -226,10 +226,6 @@ void few_rows(const PanelTask& task) {
   for (size_t m = 0; m < kRows; ++m) task.store(m, out + m * kPanelRows);
 }
 
-/// Whether kinds of scales and two rows have kernels of their own: in a browser's module, which is
-/// to be small, they took 70 kB of 1,220.
-constexpr bool kHasManyKernels = !HWY_ARCH_WASM;
-
 template <int kLow, int kHigh, bool kLevels, bool kHalves, size_t kRows>
 void few_rows(const PanelTask& task) {
   [[maybe_unused]] const Scales scales = scales_of(*task.layout);
