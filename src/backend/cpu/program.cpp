@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/seconds.h"
 #include "base/system/huge_pages.h"
+#include "kernels/cpu/thread_pool.h"
 
 namespace tokamak {
 namespace {
@@ -84,12 +85,7 @@ class CpuProgram : public Program {
       if (plan_.buffers[i].use != BufferUse::kConstant) continue;
       const auto panels = panels_.find(i);
       const HostBuffer& to = panels == panels_.end() ? buffers_[i] : streams;
-      const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
-        TOK_CHECK(offset + bytes.size() <= to.size());
-        std::ranges::copy(bytes, to.data() + offset);
-        return Result<void>();
-      };
-      TOK_TRY(constants(plan_.buffers[i].tensor, {}, write));
+      TOK_TRY(read(plan_.buffers[i], constants, to));
       if (panels != panels_.end()) {
         const std::span<const std::byte> bytes(to.data(), size_t(plan_.buffers[i].bytes));
         vectors_->pack(*panels->second, bytes, buffers_[i].data());
@@ -165,6 +161,29 @@ class CpuProgram : public Program {
   }
 
  private:
+  /// Reads a constant, a large one by all threads: decoding a file's blocks takes longer than the
+  /// file.
+  Result<void> read(const Buffer& constant, const ConstantReader& constants, const HostBuffer& to) {
+    constexpr uint64_t kShareBytes = uint64_t{1} << 20;
+    const auto write = [&](uint64_t offset, std::span<const std::byte> bytes) {
+      TOK_CHECK(offset + bytes.size() <= to.size());
+      std::ranges::copy(bytes, to.data() + offset);
+      return Result<void>();
+    };
+    if (vectors_ == nullptr || vectors_->pool().threads() == 1) {
+      return constants(constant.tensor, {}, write);
+    }
+    const auto count = uint32_t(std::max<uint64_t>(1, constant.bytes / kShareBytes));
+    std::vector<Result<void>> results(count);
+    vectors_->pool().run(count, [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) {
+        results[i] = constants(constant.tensor, {.index = uint32_t(i), .count = count}, write);
+      }
+    });
+    for (const Result<void>& result : results) TOK_TRY(result);
+    return {};
+  }
+
   /// The packed matrices that lie in panels: those of kernels for vectors. They are multiplied as
   /// f32 if none of these rounds.
   void find_panels() {
