@@ -58,7 +58,7 @@ std::optional<Replacement> replace_rope_append(Match& m) {
   }
   if (op.appends) {
     const TensorDesc& held = m.type(cache);
-    if (m.attributes<Rope>(rk) != rope || held.dtype == kQ8Cache || held.shape[3] != d) {
+    if (m.attributes<Rope>(rk) != rope || cached_head_dim(held.dtype, held.shape) != d) {
       return std::nullopt;
     }
     if (op.norm_v && (!is_ones(m.type(wv)) || m.type(wv).shape[0] != d ||

@@ -410,8 +410,8 @@ struct Rule : CollectiveRules {
       TOK_TRY(cache(op.kCache));
       TOK_TRY(pages(op.kPages));
       kv_heads = in[op.kCache]->shape[2];
-      if (in[op.kCache]->dtype == kQ8Cache || in[op.kCache]->shape[3] != d) {
-        return wrong(op.kCache, fmt::format("a cache of floats with heads of {}", d));
+      if (cached_head_dim(in[op.kCache]->dtype, in[op.kCache]->shape) != d) {
+        return wrong(op.kCache, fmt::format("a cache with heads of {}", d));
       }
     }
     const Dim columns = (Dim{op.heads} + (op.k_is_v ? 1 : 2) * kv_heads) * d;

@@ -12,7 +12,7 @@ using Writer = SelfTestWriter;
 /// Rows between the products of attention and itself, which reads what was made of them.
 void add_rope_append(std::vector<SelfTestCase>& all, const SelfTestSteps& steps) {
   constexpr uint32_t kHeads = 4, kHeadDim = 48;
-  for (const DType type : {DType::kF32, DType::kF16}) {
+  for (const DType type : {DType::kF32, DType::kF16, kQ8Cache}) {
     const bool has_norms = type == DType::kF16;
     Writer w(fmt::format("rope_append {} {}/2x{}{}", cache_type_name(type), kHeads, kHeadDim,
                          has_norms ? " norms" : ""),

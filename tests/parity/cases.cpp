@@ -333,6 +333,7 @@ std::vector<Case> rope_append_cases() {
   for (size_t i = 0; i < std::size(shapes); ++i) {
     const DType cache = i % 2 == 0 ? DType::kF32 : DType::kF16;
     all.push_back(rope_append_case(shapes[i], cache, i % 4 < 2 ? kManyTokens : kLongChunks));
+    if (i % 2 == 1) all.push_back(rope_append_case(shapes[i], kQ8Cache, kManyTokens));
   }
   for (const uint32_t rotary : {256u, 64u}) {
     CaseBuilder b(fmt::format("rope_append of queries 4x256 turning {}", rotary));

@@ -1,5 +1,6 @@
 #include "kernels/attention/rope_append.h"
 
+#include "graph/kv_cache.h"
 #include "kernels/attention/attention.h"
 #include "kernels/launch.h"
 #include "kernels/norm/rms_norm.h"
@@ -75,7 +76,12 @@ Launch rope_append_launch(const Problem& problem, const DeviceInfo&) {
     own.constants.push_back({"PAGES", uint32_t(problem.inputs[kPages].shape[0])});
     own.sources.push_back(cache_source(problem.outputs[1].dtype));
     own.sources.emplace_back("attention/cell_of.wgsl");
-    own.sources.emplace_back("attention/rope_cache.wgsl");
+    if (problem.outputs[1].dtype == kQ8Cache) {
+      own.sources.emplace_back("attention/steps_q8.wgsl");
+      own.sources.emplace_back("attention/rope_cache_q8.wgsl");
+    } else {
+      own.sources.emplace_back("attention/rope_cache.wgsl");
+    }
   } else {
     own.sources.emplace_back("attention/rope_no_cache.wgsl");
   }

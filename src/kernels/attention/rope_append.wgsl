@@ -21,11 +21,11 @@ fn load(row: u32, head: u32, i: u32) -> vec4<f32> {
   let column = select(head, head - VALUES_BACK, is_value(head));
   return rows[row * ROW_FOURS + column * HEAD_FOURS + i];
 }
-fn store(row: u32, head: u32, i: u32, value: vec4<f32>) {
+fn store(row: u32, head: u32, i: u32, value: vec4<f32>, step: f32) {
   if (head < HEADS) {
     y[(row * HEADS + head) * HEAD_FOURS + i] = value;
   } else {
-    append(row, head - HEADS, i, value);
+    append(row, head - HEADS, i, value, step);
   }
 }
 
@@ -46,23 +46,24 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   let scale = norm_scale(head, dot(a, a) + dot(b, b), lane);
+  a *= scale * norm_weight(head, first);
+  if (is_pair) {
+    b *= scale * norm_weight(head, second);
+    if (!is_value(head)) {
+      let row = angles_of(group.y) * (ROTARY / 4u);
+      let cosines = table[row + own];
+      let sines = table[row + TURNING + own];
+      let turned = a * cosines - b * sines;
+      b = b * cosines + a * sines;
+      a = turned;
+    }
+  }
+  let step = step_of_head(max(abs(a), abs(b)), lane);
   if (!has_head) {
     return;
   }
-  a *= scale * norm_weight(head, first);
-  if (!is_pair) {
-    store(group.y, head, first, a);
-    return;
+  store(group.y, head, first, a, step);
+  if (is_pair) {
+    store(group.y, head, second, b, step);
   }
-  b *= scale * norm_weight(head, second);
-  if (is_value(head)) {
-    store(group.y, head, first, a);
-    store(group.y, head, second, b);
-    return;
-  }
-  let row = angles_of(group.y) * (ROTARY / 4u);
-  let cosines = table[row + own];
-  let sines = table[row + TURNING + own];
-  store(group.y, head, first, a * cosines - b * sines);
-  store(group.y, head, second, b * cosines + a * sines);
 }
