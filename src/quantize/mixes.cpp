@@ -55,7 +55,9 @@ Result<const TargetType*> find_target_type(std::string_view name) {
   for (const TargetType& target : kTargets) {
     all += fmt::format("{}{}", all.empty() ? "" : ", ", target.name);
   }
-  return fail(ErrorCode::kUsage, "The type \"{}\" is not one that weights can be written in: {}.",
+  return fail(ErrorCode::kUsage,
+              "The type \"{}\" is not one that weights can be written in: {}; of a folder mlx2 to "
+              "mlx6, mlx8.",
               name, all);
 }
 
