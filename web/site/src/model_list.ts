@@ -24,8 +24,8 @@ const FITS = { fits: "fits this device", tight: "may be too much for this device
 
 /** "1.5 GB, 16 bits, many languages; fits this device; at most 67.2 tok/s on a GPU" */
 export function cardText({ size, bits, about, writes }: Suggested, adapter?: Adapter): string {
-  const said = [`${bytes(size)}, ${bits} bits, ${about}`, adapter && FITS[fitOf(size, adapter)], writes && boundText(size, adapter)];
-  return said.filter(Boolean).join("; ");
+  const parts = [`${bytes(size)}, ${bits} bits, ${about}`, adapter && FITS[fitOf(size, adapter)], writes && boundText(size, adapter)];
+  return parts.filter(Boolean).join("; ");
 }
 
 /** `choose` opens the model of that name. */
