@@ -61,6 +61,7 @@ Launch rope_append_launch(const Problem& problem, const DeviceInfo&) {
   const uint32_t head_lanes = rotary / 8 + (op.head_dim - rotary) / 4;
   const uint32_t kv_heads = op.appends ? uint32_t(problem.outputs[1].shape[2]) : 0;
   const uint32_t all_heads = op.heads + 2 * kv_heads;
+  const bool in_bytes = op.appends && problem.outputs[1].dtype == kQ8Cache;
   Launch own{.constants = {{"THREADS", kMapThreads},
                            {"ROW_FOURS", uint32_t(problem.inputs[0].shape[1]) / 4},
                            {"HEADS", op.heads},
@@ -76,15 +77,12 @@ Launch rope_append_launch(const Problem& problem, const DeviceInfo&) {
     own.constants.push_back({"PAGES", uint32_t(problem.inputs[kPages].shape[0])});
     own.sources.push_back(cache_source(problem.outputs[1].dtype));
     own.sources.emplace_back("attention/cell_of.wgsl");
-    if (problem.outputs[1].dtype == kQ8Cache) {
-      own.sources.emplace_back("attention/steps_q8.wgsl");
-      own.sources.emplace_back("attention/rope_cache_q8.wgsl");
-    } else {
-      own.sources.emplace_back("attention/rope_cache.wgsl");
-    }
+    own.sources.emplace_back(in_bytes ? "attention/rope_cache_q8.wgsl"
+                                      : "attention/rope_cache.wgsl");
   } else {
     own.sources.emplace_back("attention/rope_no_cache.wgsl");
   }
+  own.sources.emplace_back(in_bytes ? "attention/steps_q8.wgsl" : "attention/rope_no_step.wgsl");
   if (problem.inputs.size() > norms_of(op)) {
     own.constants.insert(own.constants.end(), {{"NORMS_BINDING", uint32_t(1 + norms_of(op))},
                                                {"EPS", op.eps},

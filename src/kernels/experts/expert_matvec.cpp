@@ -64,8 +64,7 @@ void add(Launch& launch, std::initializer_list<const char*> sources,
 // expert_glu and expert_linear: the rows of one slot's expert for a workgroup.
 
 std::string slot_refuses(const Problem& p) {
-  const auto* glu = std::get_if<ExpertGlu>(p.op);
-  if (has_many_tokens(p) && glu != nullptr && glu->norm) return "norms no rows";
+  if (has_many_tokens(p) && norms_rows(p)) return "norms no rows";
   std::string reason = no_bytes(p);
   return reason.empty() ? shares_experts(p) : reason;
 }
@@ -83,7 +82,7 @@ Launch slot_launch(const Problem& p, const DeviceInfo& device) {
   add(launch, {kActivationSource, gate_source(p), "experts/results.wgsl", "experts/slot_rows.wgsl"},
       {{"OUT", s.out}, {"X_ROWS", s.x_rows}, {"TOP_K", s.top_k}});
   add_gate(launch, p);
-  if (glu != nullptr && glu->norm) {
+  if (norms_rows(p)) {
     add(launch, {"linear/prologue/norm.wgsl"}, {{"W_BINDING", binding_of(3)}, {"EPS", glu->eps}});
   } else {
     add(launch, {"linear/prologue/no_gate.wgsl", "linear/prologue/none.wgsl"}, {});
@@ -100,16 +99,14 @@ std::string mix_refuses(const Problem& p) {
 template <Reduction kReduction>
 Launch mix_launch(const Problem& p, const DeviceInfo& device) {
   const ExpertProductSizes s = expert_sizes(p);
-  const uint32_t columns = s.top_k * s.in, added = p.as<ExpertMix>().bias ? 5 : 4;
-  const bool adds = p.inputs.size() > added;
+  const uint32_t columns = s.top_k * s.in;
   const UnitCodec codec = byte_units(p.inputs[1]);
   const Tiling tiling = tiling_of(plain_product(p, s.out, columns), device, codec, kReduction);
   Launch launch = product(p, codec, tiling, s.out, columns, false);
   add(launch,
-      {adds ? "experts/residual.wgsl" : "experts/no_residual.wgsl", "experts/mix_rows.wgsl",
-       "linear/prologue/no_gate.wgsl", "linear/prologue/none.wgsl"},
-      {{"SLOT_IN", s.in}, {"BIASES", added == 5 ? s.top_k : 0u}});
-  if (adds) launch.constants.push_back({"ADDED_INPUT", 1 + added});  // its binding
+      {"experts/mix_rows.wgsl", "linear/prologue/no_gate.wgsl", "linear/prologue/none.wgsl"},
+      {{"SLOT_IN", s.in}, {"OUT", s.out}});
+  add_mix_results(launch, p);
   return launch;
 }
 

@@ -32,6 +32,11 @@ inline bool has_many_tokens(const Problem& p) {
   return p.inputs[0].shape[0] == kTokens && p.max_tokens > 1;
 }
 
+inline bool norms_rows(const Problem& p) {
+  const auto* glu = std::get_if<ExpertGlu>(p.op);
+  return glu != nullptr && glu->norm;
+}
+
 /// The biases' operand; nothing where there are none.
 inline std::optional<uint32_t> bias_operand(const Problem& p) {
   if (const auto* glu = std::get_if<ExpertGlu>(p.op)) {
@@ -67,6 +72,20 @@ inline void add_gate(Launch& launch, const Problem& p) {
   launch.constants.push_back({"GLU", glu != nullptr ? 1u : 0u});
   launch.constants.push_back(activation_constant(activation));
   if (glu != nullptr && glu->limit > 0) launch.constants.push_back({"LIMIT", glu->limit});
+}
+
+/// The text of expert_mix that stores results, and what it needs to know.
+inline void add_mix_results(Launch& launch, const Problem& p) {
+  const bool biased = p.as<ExpertMix>().bias;
+  const uint32_t added = biased ? 5 : 4;
+  launch.sources.push_back("experts/mix_results.wgsl");
+  launch.constants.push_back({"BIASES", biased ? expert_sizes(p).top_k : 0u});
+  if (p.inputs.size() > added) {
+    launch.sources.push_back("experts/residual.wgsl");
+    launch.constants.push_back({"ADDED_INPUT", 1 + added});  // its binding
+  } else {
+    launch.sources.push_back("experts/no_residual.wgsl");
+  }
 }
 
 /// For kernels that read eight weights at once.

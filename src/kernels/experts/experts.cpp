@@ -195,11 +195,6 @@ Launch route_launch(const Problem& p, const DeviceInfo&) {
 
 // expert_linear
 
-bool norms_rows(const Problem& p) {
-  const auto* glu = std::get_if<ExpertGlu>(p.op);
-  return glu != nullptr && glu->norm;
-}
-
 std::string matvec_refuses(const Problem& p, const DeviceInfo&) {
   std::string reason = shares_experts(p);
   return reason.empty() ? refuses_width(p) : reason;

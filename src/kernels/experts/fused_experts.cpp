@@ -112,16 +112,11 @@ Launch expert_glu_launch(const Problem& p, const DeviceInfo&) {
 template <bool kSubgroups>
 Launch expert_mix_launch(const Problem& p, const DeviceInfo&) {
   const ExpertProductSizes s = expert_sizes(p);
-  const uint32_t added = p.as<ExpertMix>().bias ? 5 : 4;
-  const bool adds = p.inputs.size() > added;
-  Launch made = launch(
-      p, power_of_two(s.top_k * s.in / 32, 32, 256),
-      with_reduction(kSubgroups, {adds ? "experts/residual.wgsl" : "experts/no_residual.wgsl",
-                                  bias_source(p), "experts/mix_matvec.wgsl"}),
-      {.x = {ceil_div(s.out, 4u)}});
-  made.constants.insert(made.constants.end(),
-                        {{"TOP_K", s.top_k}, {"BIASES", added == 5 ? s.top_k : 0u}});
-  if (adds) made.constants.push_back({"ADDED_INPUT", 1 + added});  // its binding
+  Launch made = launch(p, power_of_two(s.top_k * s.in / 32, 32, 256),
+                       with_reduction(kSubgroups, {bias_source(p), "experts/mix_matvec.wgsl"}),
+                       {.x = {ceil_div(s.out, 4u)}});
+  made.constants.push_back({"TOP_K", s.top_k});
+  add_mix_results(made, p);
   return made;
 }
 

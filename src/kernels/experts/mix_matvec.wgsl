@@ -1,11 +1,8 @@
 // Four rows of every chosen expert, by their shares, per workgroup, for one token; a lane loads its next
-// weights before it multiplies. Of a matrix in parts the first begins the sum and the others go on with
-// it. Contract: fused_experts.h.
+// weights before it multiplies. mix_results.wgsl stores the results. Contract: fused_experts.h.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;
-@group(0) @binding(INPUT_3) var<storage, read> shares: array<f32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 const UNITS = IN / 8u;
 
@@ -39,16 +36,7 @@ fn run(group: vec3<u32>, lane: u32) {
     }
   }
   let totals = reduce_sum4(vec4(sums[0], sums[1], sums[2], sums[3]), lane);
-  let row = first + lane;
-  if (lane < 4u && row < OUT) {
-    if (FIRST_EXPERT == 0u) {
-      var biases = 0.0;
-      for (var slot = 0u; slot < BIASES; slot++) {
-        biases += shares[slot] * bias_of(slot, row);
-      }
-      y[row] = residual(row) + biases + totals[lane];
-    } else {
-      y[row] += totals[lane];
-    }
+  if (lane < 4u) {
+    store_mixed(first + lane, totals[lane]);
   }
 }

@@ -1,10 +1,7 @@
 // A row of every expert that a token chose as one row of IN columns, SLOT_IN for each slot, whose x is
-// multiplied by the share of the slot. Of a matrix in parts the first begins the sum and the others go
-// on with it.
+// multiplied by the share of the slot. mix_results.wgsl stores the results.
 @group(0) @binding(INPUT_0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(INPUT_2) var<storage, read> chosen: array<u32>;
-@group(0) @binding(INPUT_3) var<storage, read> shares: array<f32>;
-@group(0) @binding(OUTPUT_0) var<storage, read_write> y: array<f32>;
 
 const SLOT_UNITS = SLOT_IN / UNIT;
 
@@ -38,26 +35,7 @@ fn result_row() -> u32 {
   return 0u;
 }
 
-fn mixed(row: u32, sum: f32) -> f32 {
-  var biases = 0.0;
-  for (var slot = 0u; slot < BIASES; slot++) {
-    biases += shares[slot] * bias_of(slot, row);
-  }
-  return residual(row) + biases + sum;
-}
-
-fn store(row: u32, sum: f32) {
-  if (row >= ROWS) {
-    return;
-  }
-  if (FIRST_EXPERT == 0u) {
-    y[row] = mixed(row, sum);
-  } else {
-    y[row] += sum;
-  }
-}
-
 fn store_pair(token: u32, row: u32, value: vec2<f32>) {
-  store(row, value.x);
-  store(row + 1u, value.y);
+  store_mixed(row, value.x);
+  store_mixed(row + 1u, value.y);
 }

@@ -3,8 +3,8 @@
 // vector, of parts that are loaded early, and staging/*.wgsl keeps it, SHARED by all lane groups or not.
 // What a unit of weights is, the codec says (quant/units_*.wgsl). reduction/*.wgsl adds up what the lanes
 // of a lane group have, row by row (reduction/each.wgsl) or four at once, finish() takes the totals of
-// GROUP_ROWS rows. x is floats or fixed-point sums (x_floats.wgsl, x_sums.wgsl). Which rows of the matrix
-// these are, rows.wgsl says, or experts/glu_rows.wgsl and experts/mix_rows.wgsl.
+// GROUP_ROWS rows. x is floats or fixed-point sums (x_floats.wgsl, x_sums.wgsl). The rows of
+// the matrix are those of rows.wgsl, experts/slot_rows.wgsl or experts/mix_rows.wgsl.
 // Contract: linear.h, ../experts/fused_experts.h
 @group(0) @binding(INPUT_1) var<storage, read> weight_words: array<WeightWord>;
 

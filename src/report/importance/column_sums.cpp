@@ -26,7 +26,7 @@ const TensorInfo* holder_of(const GgufFile& file, const TensorInfo& part) {
 /// The product that an unfused step is, as its input x and how many of its matrices there are.
 struct Product {
   uint32_t matrices = 0;      // 0: none
-  bool is_by_choice = false;  // inputs[2] says which of them each row has
+  bool is_by_choice = false;  // each row has those that inputs[2] names
 };
 Product product_of(const Op& op) {
   if (std::holds_alternative<Linear>(op)) return {1};

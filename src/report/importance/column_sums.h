@@ -23,7 +23,7 @@ struct ColumnSums {
 class ImportanceMatrix {
  public:
   /// Opens the model of `file` on the processor, as the unfused graph, whose products are one
-  /// matrix each: `options` say what else. REQUIRES: this outlives the engine.
+  /// matrix each, with `options` beside. REQUIRES: this outlives the engine.
   Result<std::unique_ptr<Engine>> open(const GgufFile& file, OpenOptions options);
 
   /// By the names of the file.

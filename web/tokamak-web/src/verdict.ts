@@ -27,7 +27,7 @@ export function refusal(error: unknown): TokamakError {
   throw error;
 }
 
-/** Whether a number of bytes has room on the device, by what the browser says of it. */
+/** Whether a number of bytes has room on the device, by what the browser reports of it. */
 export function fitOf(total: number, { limits }: Pick<Adapter, "limits">): "fits" | "tight" | "too-large" {
   const buffer = limits["maxBufferSize"] ?? Infinity;
   if (buffer > SMALL_BUFFER) return "fits"; // no browser says how much memory the device has
