@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "base/bits.h"
@@ -15,15 +14,6 @@ namespace {
 constexpr uint64_t kPieceBytes = uint64_t{512} << 10;
 /// Pieces and shares begin at multiples of that many rows, so their bytes at multiples of 4.
 constexpr uint64_t kRowUnit = 4;
-
-void put(DType dtype, float value, std::byte* out) {
-  if (dtype == DType::kF32) {
-    std::memcpy(out, &value, sizeof value);
-    return;
-  }
-  const uint16_t half = dtype == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
-  std::memcpy(out, &half, sizeof half);
-}
 
 /// Rows of a stack, found part by part.
 class Rows {
@@ -54,13 +44,14 @@ class Rows {
     const uint64_t first = is_cut ? stack_.columns.first : 0;
     const uint64_t columns = is_cut ? stack_.columns.count : width_of_row;
     TOK_TRY(const TensorBytes bytes, file_.pieces(*info));
-    const size_t width = dtype_bytes(info->dtype), to = dtype_bytes(constant_.dtype);
+    const size_t width = dtype_bytes(info->dtype);
     TOK_TRY(const FileBytes values,
             bytes.view((own * width_of_row + first) * width, columns * width));
+    std::vector<float> floats(size_t{columns});
     for (size_t i = 0; i < columns; ++i) {
-      put(constant_.dtype, part.factor * number_at(info->dtype, values.data() + i * width),
-          out.data() + i * to);
+      floats[i] = part.factor * number_at(info->dtype, values.data() + i * width);
     }
+    store_floats(constant_.dtype, floats, out.data());
     return {};
   }
 

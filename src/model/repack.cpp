@@ -138,6 +138,18 @@ void load_floats(DType type, const std::byte* bytes, std::span<float> out) {
   }
 }
 
+void store_floats(DType type, std::span<const float> values, std::byte* out) {
+  TOK_CHECK(is_float_weight(type));
+  if (type == DType::kF32) {
+    std::memcpy(out, values.data(), values.size_bytes());
+    return;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint16_t half = type == DType::kF16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
+    std::memcpy(out + i * sizeof half, &half, sizeof half);
+  }
+}
+
 Result<std::unique_ptr<RowSource>> open_rows(const TensorFile& file, const StoredMatrix& stored,
                                              DType type, const WeightChange& change) {
   const bool is_plain = stored.format == StoredMatrix::Format::kPlain;

@@ -77,8 +77,9 @@ uint64_t block_row_bytes(DType type, uint64_t columns);
 void repack_block_row(DType type, Stream stream, const std::byte* blocks, uint64_t columns,
                       std::byte* out);
 
-/// Floats of any type from bytes of any alignment.
+/// Floats of any type from bytes of any alignment, and back, rounded to the type.
 void load_floats(DType type, const std::byte* bytes, std::span<float> out);
+void store_floats(DType type, std::span<const float> values, std::byte* out);
 
 /// Rounds a row to blocks of 32 as llama.cpp's quantize_row_q8_0_ref and quantize_row_q4_0_ref do:
 /// q8_0 by the largest magnitude / 127, q4_0 by the value of largest magnitude / -8. A block with

@@ -108,18 +108,6 @@ void encode_block(DType type, std::span<const float> values, std::span<const flo
   quantize_row(type, values, out);
 }
 
-void encode_floats(DType type, std::span<const float> row, std::byte* out) {
-  if (type == DType::kF32) {
-    std::memcpy(out, row.data(), row.size_bytes());
-    return;
-  }
-  for (const float value : row) {
-    const uint16_t half = type == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
-    std::memcpy(out, &half, sizeof half);
-    out += sizeof half;
-  }
-}
-
 Result<void> check_values(DType type, std::span<const float> row) {
   const bool is_wide = type == DType::kF32 || type == DType::kBF16;
   for (size_t i = 0; i < row.size(); ++i) {
@@ -148,7 +136,7 @@ Result<void> encode_row(DType type, std::span<const float> row, std::span<const 
   TOK_CHECK(importance.empty() || importance.size() == row.size());
   TOK_TRY(check_values(type, row));
   if (is_float_weight(type)) {
-    encode_floats(type, row, out);
+    store_floats(type, row, out);
     return {};
   }
   const GgufBlock block = gguf_block(type);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "base/packing.h"
 #include "formats/printable.h"
+#include "model/repack.h"
 
 namespace tokamak {
 namespace {
@@ -53,12 +53,7 @@ void widen(DType dtype, const std::byte* from, std::span<float> out) {
 
 /// Writes a number in that type; returns what the type holds of it.
 float narrowed(DType dtype, float value, std::byte* out) {
-  if (dtype == DType::kF32) {
-    std::memcpy(out, &value, sizeof value);
-  } else {
-    const uint16_t half = dtype == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
-    std::memcpy(out, &half, sizeof half);
-  }
+  store_floats(dtype, {&value, 1}, out);
   return number_at(dtype, out);
 }
 

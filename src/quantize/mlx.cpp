@@ -1,7 +1,6 @@
 #include "quantize/mlx.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -92,53 +91,50 @@ Group fit_group(std::span<const float> values, uint32_t bits, DType dtype) {
   return best;
 }
 
-void put_float(DType dtype, float value, std::byte* out) {
-  if (dtype == DType::kF32) {
-    std::memcpy(out, &value, sizeof value);
-    return;
-  }
-  const uint16_t half = dtype == DType::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
-  std::memcpy(out, &half, sizeof half);
-}
-
-/// The rows of one of the tensors that stand for a matrix.
+/// The tensors that stand for a matrix. Scales and biases, which follow in the file, are kept while
+/// the numbers are made.
 class MlxRows {
  public:
-  enum class Part : uint8_t { kNumbers, kScales, kBiases };
-
   static Result<MlxRows> open(const TensorFile& model, const TensorPlan& plan) {
     MlxRows rows(model, plan);
     TOK_TRY(rows.bytes_, model.pieces(*plan.from));
     return rows;
   }
 
-  Result<void> encode(Part part, uint64_t first, uint64_t count, std::byte* out) const {
+  /// Writes the numbers of rows [first, first + count); other threads may have other rows.
+  Result<void> encode(uint64_t first, uint64_t count, std::byte* out) {
     const DType dtype = from_->dtype;
     const uint64_t columns = from_->shape.back(), row_bytes = columns * dtype_bytes(dtype);
     std::vector<float> row(static_cast<size_t>(columns));
+    size_t factor = size_t(first * (columns / format_.group) * dtype_bytes(dtype));
     for (uint64_t i = first; i < first + count; ++i) {
       TOK_TRY(const FileBytes stored, bytes_.view(i * row_bytes, row_bytes));
       load_floats(dtype, stored.data(), row);
       TOK_TRY(check(i, row));
-      if (part == Part::kNumbers) std::memset(out, 0, size_t(columns * format_.bits / 8));
+      std::memset(out, 0, size_t(columns * format_.bits / 8));
       for (uint64_t at = 0; at < columns; at += format_.group) {
         const auto values = std::span(row).subspan(size_t(at), format_.group);
         const Group group = fit_group(values, format_.bits, dtype);
-        if (part == Part::kNumbers) {
-          put_numbers(group, values, out);
-          out += format_.group * format_.bits / 8;
-        } else {
-          put_float(dtype, part == Part::kScales ? group.scale : group.bias, out);
-          out += dtype_bytes(dtype);
-        }
+        put_numbers(group, values, out);
+        out += format_.group * format_.bits / 8;
+        store_floats(dtype, {&group.scale, 1}, scales_.data() + factor);
+        store_floats(dtype, {&group.bias, 1}, biases_.data() + factor);
+        factor += dtype_bytes(dtype);
       }
     }
     return {};
   }
 
+  std::span<const std::byte> scales() const { return scales_; }
+  std::span<const std::byte> biases() const { return biases_; }
+
  private:
   MlxRows(const TensorFile& model, const TensorPlan& plan)
-      : model_(&model), from_(plan.from), format_(weight_format(plan.to.dtype)) {}
+      : model_(&model), from_(plan.from), format_(weight_format(plan.to.dtype)) {
+    const size_t groups = size_t(from_->elements() / format_.group);
+    scales_.resize(groups * dtype_bytes(from_->dtype));
+    biases_.resize(scales_.size());
+  }
 
   /// One stream of bits, the first number lowest. REQUIRES: `out` has zeros.
   void put_numbers(const Group& group, std::span<const float> values, std::byte* out) const {
@@ -162,24 +158,23 @@ class MlxRows {
   const TensorInfo* from_;
   const WeightFormat& format_;
   TensorBytes bytes_;
+  std::vector<std::byte> scales_, biases_;
 };
 
 Result<void> pack(const TensorFile& model, const TensorPlan& plan, const WriteOptions& options,
                   const ByteSink& sink) {
-  using enum MlxRows::Part;
-  TOK_TRY(const MlxRows rows, MlxRows::open(model, plan));
-  const std::vector<TensorInfo> stored = stored_tensors(plan);
-  const uint64_t count = plan.from->shape[0];
-  for (size_t i = 0; i < stored.size(); ++i) {
-    const auto part = std::array{kNumbers, kScales, kBiases}[i];
-    TOK_TRY(put_rows({.count = count,
-                      .columns = plan.from->shape.back(),
-                      .row_bytes = stored[i].bytes / count,
-                      .make = [&](uint64_t first, uint64_t some,
-                                  std::byte* out) { return rows.encode(part, first, some, out); }},
-                     options.threads, options.cancelled, sink));
-  }
-  return {};
+  TOK_TRY(MlxRows rows, MlxRows::open(model, plan));
+  const uint64_t count = plan.from->shape[0], columns = plan.from->shape.back();
+  const auto make = [&](uint64_t first, uint64_t some, std::byte* out) {
+    return rows.encode(first, some, out);
+  };
+  TOK_TRY(put_rows({.count = count,
+                    .columns = columns,
+                    .row_bytes = columns * weight_format(plan.to.dtype).bits / 8,
+                    .make = make},
+                   options.threads, options.cancelled, sink));
+  TOK_TRY(sink(rows.scales()));
+  return sink(rows.biases());
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <map>
 #include <optional>
 
-#include "base/bits.h"
 #include "base/file_cache.h"
 #include "base/hash.h"
 #include "base/system/path_text.h"
 #include "base/whole_file.h"
 #include "formats/native_files.h"
+#include "formats/safetensors_writer.h"
 #include "model/repack.h"
 
 namespace tokamak {
@@ -135,21 +135,17 @@ std::optional<TensorFile> overlay(const TensorFile& tensors, const WantedByName&
 }
 
 std::string header(const WantedByName& wanted, const std::string& identity) {
-  Json entries, metadata;
-  entries.set("__metadata__", std::move(metadata.set("made_from", identity)));
-  uint64_t offset = 0;
-  const auto add = [&](const std::string& name, const char* dtype, uint64_t count, uint64_t width) {
-    Json entry;
-    entry.set("dtype", dtype).set("shape", Json::Array{Json(count)});
-    const uint64_t end = offset + count * width;
-    entries.set(name, std::move(entry.set("data_offsets", Json::Array{Json(offset), Json(end)})));
-    offset = end;
+  std::vector<TensorInfo> infos;
+  const auto add = [&](const std::string& name, DType dtype, uint64_t count) {
+    TensorInfo& info = infos.emplace_back();
+    info.name = name;
+    info.dtype = dtype;
+    info.shape = {count};
+    info.bytes = count * dtype_bytes(dtype);
   };
-  for (const auto& [name, matrix] : wanted) add(name, "U8", matrix.bytes(), 1);
-  add(kSums, "U64", wanted.size(), sizeof(uint64_t));
-  std::string text = entries.dump();
-  text.resize(round_up<size_t>(text.size(), 8), ' ');
-  return text;
+  for (const auto& [name, matrix] : wanted) add(name, DType::kU8, matrix.bytes());
+  add(kSums, DType::kU64, wanted.size());
+  return safetensors_header(infos, Json(Json::Object{{"made_from", identity}}));
 }
 
 /// Rounds the rows of a matrix, some MiB at a time; gives the checksum of the blocks.
@@ -178,12 +174,10 @@ Result<uint64_t> put_matrix(WholeFile& out, const TensorFile& tensors, const Wan
 Result<bool> write_cache(const TensorFile& tensors, const WantedByName& wanted, FileCache& cache,
                          const std::string& path, const std::string& identity) {
   const std::string text = header(wanted, identity);
-  const uint64_t length = text.size();
-  uint64_t bytes = sizeof length + length;
+  uint64_t bytes = text.size();
   for (const auto& [name, matrix] : wanted) bytes += matrix.bytes() + sizeof(uint64_t);
   if (!cache.make_room(bytes)) return false;
   WholeFile out(path);
-  out.put(std::as_bytes(std::span(&length, 1)));
   out.put(std::as_bytes(std::span(text)));
   std::vector<uint64_t> sums;
   for (const auto& [name, matrix] : wanted) {

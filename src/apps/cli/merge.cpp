@@ -74,12 +74,8 @@ Result<void> write_folder(const std::string& path, const TensorFile& model, cons
   };
   TOK_TRY(out.copy_others(path));
   for (uint32_t i = 0; i < model.sources().size(); ++i) {
-    const std::string place = out.place_of(text_of(path_of(model.sources()[i]->name()).filename()));
-    WholeFile file(place);
-    TOK_TRY(write_merged(model, plan, i, options, [&](std::span<const std::byte> bytes) {
-      return put_piece(file, bytes, place);
-    }));
-    if (!file.commit()) return unfinished_output(place);
+    TOK_TRY(out.write(text_of(path_of(model.sources()[i]->name()).filename()),
+                      [&](const auto& put) { return write_merged(model, plan, i, options, put); }));
   }
   waiting.reset();
   return out.commit();

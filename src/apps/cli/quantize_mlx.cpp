@@ -57,12 +57,8 @@ Result<void> write_folder(const std::string& path, const TensorFile& model, Json
   std::vector<std::string> names;
   for (uint32_t i = 0; i < model.sources().size(); ++i) {
     names.push_back(text_of(path_of(model.sources()[i]->name()).filename()));
-    const std::string place = out.place_of(names.back());
-    WholeFile file(place);
-    TOK_TRY(write_mlx(model, plan, i, options, [&](std::span<const std::byte> bytes) {
-      return put_piece(file, bytes, place);
-    }));
-    if (!file.commit()) return unfinished_output(place);
+    TOK_TRY(out.write(names.back(),
+                      [&](const auto& put) { return write_mlx(model, plan, i, options, put); }));
   }
   if (names.size() > 1) {
     TOK_TRY(write_output(out.place_of(std::string(kWeightsIndex)),

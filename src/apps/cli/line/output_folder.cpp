@@ -64,6 +64,14 @@ std::string WholeFolder::place_of(const std::string& name) const {
   return text_of(path_of(partial_) / path_of(name));
 }
 
+Result<void> WholeFolder::write(const std::string& name,
+                                const std::function<Result<void>(const Put&)>& make) {
+  const std::string place = place_of(name);
+  WholeFile file(place);
+  TOK_TRY(make([&](std::span<const std::byte> bytes) { return put_piece(file, bytes, place); }));
+  return file.commit() ? Result<void>() : unfinished_output(place);
+}
+
 Result<void> WholeFolder::copy_others(const std::string& model) const {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(path_of(model), failed)) {

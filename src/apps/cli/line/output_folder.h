@@ -1,5 +1,7 @@
 // Folders of models that a command writes.
 #pragma once
+#include <functional>
+#include <span>
 #include <string>
 
 #include "apps/cli/line/output_file.h"
@@ -17,6 +19,9 @@ class WholeFolder {
   WholeFolder& operator=(WholeFolder&&) = delete;
   ~WholeFolder();
 
+  /// Writes a file of it, whole or not at all; `make` gives its bytes to what it is called with.
+  using Put = std::function<Result<void>(std::span<const std::byte>)>;
+  Result<void> write(const std::string& name, const std::function<Result<void>(const Put&)>& make);
   /// The path of a file of it, until commit().
   std::string place_of(const std::string& name) const;
   /// Copies the files beside the weights of a model: configs, the tokenizer, templates.
